@@ -1,1 +1,1 @@
-export {};
+export { type BytesErrorCode, CodedError, type Where } from './coded-error.ts';
