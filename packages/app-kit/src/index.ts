@@ -1,1 +1,22 @@
-export {};
+export { ConfigError, loadConfig } from './config/load-config.ts';
+export {
+  commonSettings,
+  directories,
+  flag,
+  LOG_LEVELS,
+  milliseconds,
+  port,
+  redisUrl,
+  type VolumeSetting,
+  volumes,
+  wholeNumber,
+} from './config/settings.ts';
+export { HealthModule } from './health/health.module.ts';
+export { HealthRegistry, type HealthReport, type HealthResult, type HealthScope } from './health/health-registry.ts';
+export { type LoopDelay, LoopMonitor } from './health/loop-monitor.ts';
+export { createMetrics } from './health/metrics.ts';
+export { createLogger, loggableUrl, NestLogger } from './logger.ts';
+export { createRedis, type RedisConnection, type RedisRole, redisOptions } from './redis/redis.ts';
+export { type RedisFacts, RedisGuard, type RedisGuardOptions, readRedisFacts } from './redis/redis-guard.ts';
+export { installShutdown, type ShutdownOptions } from './service/shutdown.ts';
+export { type RunningService, type ServiceOptions, startService } from './service/start-service.ts';

@@ -1,0 +1,76 @@
+import { isAbsolute } from 'node:path';
+import { VolumeName } from '@quicksilver/jobs';
+import { z } from 'zod';
+
+/**
+ * The settings that services share, as zod fields to spread into an app's own schema:
+ * `z.object({ ...commonSettings, QUICKSILVER_DATABASE: z.string() })`. Messages never repeat a value.
+ */
+
+const digits = (what: string) => z.string().regex(/^\d{1,15}$/, `${what}, in digits`);
+
+export const milliseconds = (fallback: number, least = 1) =>
+  digits('milliseconds')
+    .transform(Number)
+    .refine((value) => value >= least, `at least ${least}`)
+    .default(fallback);
+
+export const wholeNumber = (least: number, most: number) =>
+  digits('a whole number')
+    .transform(Number)
+    .refine((value) => value >= least && value <= most, `${least} to ${most}`);
+
+export const port = (fallback: number) => wholeNumber(0, 65_535).default(fallback);
+
+export const flag = z
+  .enum(['0', '1', 'true', 'false'], '1 or 0')
+  .transform((value) => value === '1' || value === 'true')
+  .default(false);
+
+/** redis://, rediss://, unix:///path or a plain absolute path of a socket. */
+export const redisUrl = z.string().refine(isRedisUrl, 'redis://, rediss://, unix:///path or an absolute path');
+
+function isRedisUrl(text: string): boolean {
+  if (text.startsWith('/')) return true;
+  if (!URL.canParse(text)) return false;
+  const url = new URL(text);
+  if (url.protocol === 'unix:') return url.pathname.length > 1;
+  return url.protocol === 'redis:' || url.protocol === 'rediss:';
+}
+
+export interface VolumeSetting {
+  readonly name: string;
+  readonly path: string;
+}
+
+/** `main=/srv/mirrors,spare=/mnt/spare` */
+export const volumes = z.string().transform((text, ctx): VolumeSetting[] => {
+  const found = text.split(',').map((entry) => {
+    const at = entry.indexOf('=');
+    return { name: entry.slice(0, Math.max(at, 0)).trim(), path: entry.slice(at + 1).trim() };
+  });
+  const names = new Set(found.map(({ name }) => name));
+  const wrong = found.some(({ name, path }) => !VolumeName.safeParse(name).success || !isAbsolute(path));
+  if (wrong) ctx.addIssue({ code: 'custom', message: 'name=/absolute/path, separated by ","' });
+  if (names.size !== found.length) ctx.addIssue({ code: 'custom', message: 'a volume is named twice' });
+  return found;
+});
+
+/** Directories separated by ':'; none by default, so that no local path is a source. */
+export const directories = z
+  .string()
+  .transform((text) => text.split(':').filter((dir) => dir !== ''))
+  .refine((dirs) => dirs.every((dir) => isAbsolute(dir)), 'absolute directories, separated by ":"')
+  .default([]);
+
+export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+
+export const commonSettings = {
+  REDIS_URL: redisUrl.default('redis://127.0.0.1:6379'),
+  /** 1: accept a Redis that hides its eviction policy, without the repeated warning. */
+  QUICKSILVER_REDIS_POLICY_OVERRIDE: flag,
+  QUICKSILVER_BIND: z.string().default('127.0.0.1'),
+  /** How long a stopping service may take to drain (milliseconds). */
+  QUICKSILVER_GRACE: milliseconds(25_000, 0),
+  QUICKSILVER_LOG_LEVEL: z.enum(LOG_LEVELS, LOG_LEVELS.join(', ')).default('info'),
+} as const;

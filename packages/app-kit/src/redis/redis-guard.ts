@@ -1,0 +1,124 @@
+import type { Redis } from 'ioredis';
+import type { Logger } from 'pino';
+import type { HealthResult } from '../health/health-registry.ts';
+
+/** What was seen of a server's settings. */
+export interface RedisFacts {
+  /** Undefined: the server does not tell. */
+  readonly policy: string | undefined;
+  /** False: a restart of Redis loses what is queued. Undefined: the server does not tell. */
+  readonly persistent: boolean | undefined;
+}
+
+export interface RedisGuardOptions {
+  readonly redis: Redis;
+  readonly logger: Logger;
+  /** QUICKSILVER_REDIS_POLICY_OVERRIDE: the operator vouches for a server that hides its policy. */
+  readonly override: boolean;
+}
+
+const RECHECK_MS = 30_000;
+const REPEAT_WARNING_MS = 600_000;
+
+/**
+ * Looks at the settings that jobs depend on. With an evicting `maxmemory-policy` a server drops locks and jobs when
+ * memory runs short, and nothing in a queue can tell: such a server is not used, with the reason in `/readyz`.
+ * A server that hides its policy is used under a repeated loud warning.
+ */
+export class RedisGuard {
+  readonly #options: RedisGuardOptions;
+  #facts: RedisFacts | undefined;
+  #readAt = 0;
+  #warnedAt = new Map<string, number>();
+
+  constructor(options: RedisGuardOptions) {
+    this.#options = options;
+  }
+
+  /** Redis answers at all. */
+  async ping(): Promise<HealthResult> {
+    try {
+      await this.#options.redis.ping();
+      return { ok: true };
+    } catch {
+      return { ok: false, reason: 'Redis does not answer' };
+    }
+  }
+
+  /** Readiness: the policy is right, or cannot be known. */
+  async check(): Promise<HealthResult> {
+    try {
+      if (!this.#facts || Date.now() - this.#readAt > RECHECK_MS) {
+        this.#facts = await readRedisFacts(this.#options.redis);
+        this.#readAt = Date.now();
+      }
+    } catch {
+      return { ok: false, reason: 'Redis does not answer' };
+    }
+    const { policy, persistent } = this.#facts;
+    if (persistent === false) {
+      this.#warn('Redis keeps nothing on disk: when it restarts, tasks under way begin again (appendonly yes)');
+    }
+    if (policy === undefined) {
+      if (!this.#options.override) {
+        this.#warn(
+          'Redis hides its maxmemory-policy. Make sure that it is "noeviction", or jobs will vanish under memory ' +
+            'pressure; then set QUICKSILVER_REDIS_POLICY_OVERRIDE=1',
+        );
+      }
+      return { ok: true };
+    }
+    if (policy === 'noeviction') return { ok: true };
+    return {
+      ok: false,
+      reason: `Redis has maxmemory-policy "${policy}" and may drop jobs and locks: set it to "noeviction"`,
+    };
+  }
+
+  #warn(text: string): void {
+    const last = this.#warnedAt.get(text);
+    if (last !== undefined && Date.now() - last < REPEAT_WARNING_MS) return;
+    this.#warnedAt.set(text, Date.now());
+    this.#options.logger.warn(text);
+  }
+}
+
+/** Managed servers forbid CONFIG; INFO often tells the same. Rejects only when the server does not answer. */
+export async function readRedisFacts(redis: Redis): Promise<RedisFacts> {
+  await redis.ping();
+  const [policy, save, memory, persistence] = await Promise.all([
+    setting(redis, 'maxmemory-policy'),
+    setting(redis, 'save'),
+    infoOf(redis, 'memory'),
+    infoOf(redis, 'persistence'),
+  ]);
+  const aof = persistence.get('aof_enabled');
+  const known = aof !== undefined && save !== undefined;
+  return {
+    policy: policy ?? memory.get('maxmemory_policy'),
+    persistent: aof === '1' ? true : known ? save !== '' : undefined,
+  };
+}
+
+async function setting(redis: Redis, name: string): Promise<string | undefined> {
+  try {
+    const answer: unknown = await redis.config('GET', name);
+    return Array.isArray(answer) && typeof answer[1] === 'string' ? answer[1] : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+async function infoOf(redis: Redis, section: string): Promise<Map<string, string>> {
+  try {
+    const text = await redis.info(section);
+    return new Map(
+      text.split(/\r?\n/).flatMap((line) => {
+        const at = line.indexOf(':');
+        return at > 0 ? [[line.slice(0, at), line.slice(at + 1)] as const] : [];
+      }),
+    );
+  } catch {
+    return new Map();
+  }
+}
