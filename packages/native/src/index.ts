@@ -1,1 +1,4 @@
-export {};
+export { type FileSystemFacts, fileSystemFacts, lockFileSystem, type Mount, parseMountInfo } from './file-system.ts';
+export { tryFlock, unlock } from './flock.ts';
+export { bootId, dieWithParent, processStartTime } from './process-facts.ts';
+export { syncFileSystem } from './sync.ts';
