@@ -1,4 +1,5 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { tied } from './tied.ts';
 
 export interface HgSession extends AsyncDisposable {
   readonly version: string;
@@ -26,7 +27,7 @@ interface Message {
 
 /** A command server outside any repository: each command names its own by `cwd` or `-R`, and opens it afresh. */
 export async function openHgSession(settings: HgSessionSettings): Promise<HgSession> {
-  const child = spawn(settings.path, ['serve', '--cmdserver', 'pipe', '--config', 'ui.interactive=no'], {
+  const child = spawn(...tied(settings.path, ['serve', '--cmdserver', 'pipe', '--config', 'ui.interactive=no']), {
     env: settings.env,
     cwd: '/',
     stdio: 'pipe',

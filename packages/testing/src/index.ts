@@ -14,6 +14,8 @@ export { startRedis } from './redis.ts';
 export type { TestRedis, TestRedisOptions } from './redis-options.ts';
 export { type RepositoryFacts, repositoryFacts } from './repository-facts.ts';
 export { killGroup, type SpawnNodeOptions, type SpawnResult, spawnNode } from './spawn-node.ts';
+export { type SyntheticBundle, type SyntheticSettings, writeSyntheticBundle } from './synthetic-bundle.ts';
+export { tied } from './tied.ts';
 export { canMountDisk, type SmallDisk, type SmallDiskOptions, smallDisk, type TmpDir, tmpDir } from './tmp-dir.ts';
 export { type TreeEntry, treeEntries, treeHash } from './tree-hash.ts';
 export { type WaitOptions, waitFor } from './wait-for.ts';

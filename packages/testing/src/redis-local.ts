@@ -3,12 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { redisArguments, type TestRedis, type TestRedisOptions } from './redis-options.ts';
 import { redisCommand } from './resp.ts';
+import { tied } from './tied.ts';
 import { waitFor } from './wait-for.ts';
-
-const alive = new Set<ChildProcess>();
-process.once('exit', () => {
-  for (const child of alive) child.kill('SIGKILL');
-});
 
 /** `redis-server` on a unix socket; its folder is short because socket paths end at about 100 bytes. */
 export async function startLocalRedis(options: TestRedisOptions): Promise<TestRedis> {
@@ -18,9 +14,8 @@ export async function startLocalRedis(options: TestRedisOptions): Promise<TestRe
   let server: ChildProcess | undefined;
 
   const start = async (): Promise<void> => {
-    const child = spawn('redis-server', args, { stdio: ['ignore', 'pipe', 'pipe'], detached: true });
+    const child = spawn(...tied('redis-server', args), { stdio: ['ignore', 'pipe', 'pipe'], detached: true });
     server = child;
-    alive.add(child);
     let said = '';
     let failed: Error | undefined;
     for (const stream of [child.stdout, child.stderr]) {
@@ -32,7 +27,6 @@ export async function startLocalRedis(options: TestRedisOptions): Promise<TestRe
       failed = error;
     });
     child.once('exit', (code, signal) => {
-      alive.delete(child);
       failed ??= new Error(`redis-server ended (${signal ?? code}): ${said}`);
     });
     await waitFor(

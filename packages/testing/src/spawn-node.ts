@@ -1,4 +1,5 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { tied } from './tied.ts';
 
 export interface SpawnNodeOptions {
   readonly args?: readonly string[];
@@ -20,22 +21,16 @@ export interface SpawnResult {
   readonly timedOut: boolean;
 }
 
-const running = new Set<ChildProcess>();
-process.once('exit', () => {
-  for (const child of running) killGroup(child, 'SIGKILL');
-});
-
 /** Runs a `.ts` or `.js` file in a Node of its own, in its own process group, and collects what it says. */
 export function spawnNode(file: string, options: SpawnNodeOptions = {}): Promise<SpawnResult> {
   const { args = [], env, execArgv = [], cwd, deadline = 30_000, wrapper = [] } = options;
   const [program = process.execPath, ...rest] = [...wrapper, process.execPath, ...execArgv, file, ...args];
-  const child = spawn(program, rest, {
+  const child = spawn(...tied(program, rest), {
     cwd,
     env: { ...process.env, NODE_NO_WARNINGS: '1', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
   });
-  running.add(child);
   const out: Buffer[] = [];
   const err: Buffer[] = [];
   child.stdout.on('data', (chunk: Buffer) => out.push(chunk));
@@ -48,12 +43,10 @@ export function spawnNode(file: string, options: SpawnNodeOptions = {}): Promise
   return new Promise((resolve, reject) => {
     child.once('error', (error) => {
       clearTimeout(timer);
-      running.delete(child);
       reject(error);
     });
     child.once('close', (code, signal) => {
       clearTimeout(timer);
-      running.delete(child);
       const [stdout, stderr] = [out, err].map((parts) => Buffer.concat(parts).toString()) as [string, string];
       resolve({ code, signal, stdout, stderr, timedOut });
     });
