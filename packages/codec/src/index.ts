@@ -1,1 +1,1 @@
-export {};
+export { COMPRESSION_NAMES, type CompressionName } from './compression-name.ts';
