@@ -11,6 +11,9 @@ export {
   volumes,
   wholeNumber,
 } from './config/settings.ts';
+export type { RunOptions } from './engine/engine-child.ts';
+export { EngineSlots, type EngineSlotsOptions } from './engine/engine-slots.ts';
+export type { EngineRequest } from './engine/protocol.ts';
 export { HealthModule } from './health/health.module.ts';
 export { HealthRegistry, type HealthReport, type HealthResult, type HealthScope } from './health/health-registry.ts';
 export { type LoopDelay, LoopMonitor } from './health/loop-monitor.ts';

@@ -1,0 +1,1 @@
+export { type EngineContext, type EngineHandler, serveEngine } from './serve-engine.ts';
