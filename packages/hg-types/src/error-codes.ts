@@ -88,6 +88,11 @@ export const ERROR_CODES = {
     retryable: false,
     advice: 'The target cannot be written: check its mount, owner and mode.',
   },
+  HG_TARGET_GONE: {
+    class: 'storage',
+    retryable: false,
+    advice: 'The target was moved or removed while it was written: see whether a later attempt has taken over.',
+  },
   HG_TOO_MANY_FILES: {
     class: 'storage',
     retryable: true,

@@ -1,0 +1,103 @@
+import type { Batch } from './batch.ts';
+import { BatchWriter, type BatchWriterOptions, type Tally } from './batch-writer.ts';
+import { EngineThread } from './engine-thread.ts';
+import type { Halt } from './halt.ts';
+import type { SharedBlocks } from './shared-blocks.ts';
+import { COUNTER, COUNTER_BYTES, type WriteCommand, type WriteReply, type WriteThreadData } from './write-messages.ts';
+
+/** A writer as the engine sees it: batches go in, in order. */
+export interface Lane extends AsyncDisposable {
+  send(batch: Batch, cost: number): void;
+  /** Cost of what was sent and is not written yet. */
+  readonly pending: number;
+  /** What is written so far; in a thread a hint that lags behind. */
+  readonly written: Tally;
+  /** All that was sent is written. */
+  finish(): Promise<Tally>;
+}
+
+export interface LaneOptions {
+  readonly blocks: SharedBlocks;
+  readonly writer: BatchWriterOptions;
+  readonly halt: Halt;
+}
+
+/** Writes at once, on the thread that calls: for inputs too small to be worth a thread. */
+export class InlineLane implements Lane {
+  readonly #writer: BatchWriter;
+  readonly pending = 0;
+
+  constructor({ blocks, writer }: LaneOptions) {
+    this.#writer = new BatchWriter(blocks, writer);
+  }
+
+  send(batch: Batch): void {
+    this.#writer.run(batch);
+  }
+
+  get written(): Tally {
+    return this.#writer.tally;
+  }
+
+  finish(): Promise<Tally> {
+    return Promise.resolve(this.#writer.tally);
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    this.#writer[Symbol.dispose]();
+    return Promise.resolve();
+  }
+}
+
+const ENTRY = new URL(import.meta.url.endsWith('.ts') ? './write-thread.ts' : './write-thread.js', import.meta.url);
+
+/** Writes in a thread of its own, started at once; batches sent before it runs wait in its queue. */
+export class ThreadLane implements Lane {
+  readonly #thread: EngineThread<WriteCommand, WriteReply>;
+  readonly #halt: Halt;
+  readonly #counts: Float64Array;
+  readonly #tally = Promise.withResolvers<Tally>();
+  #sent = 0;
+
+  constructor({ blocks, writer, halt }: LaneOptions, number: number) {
+    this.#halt = halt;
+    const counters = new SharedArrayBuffer(COUNTER_BYTES);
+    this.#counts = new Float64Array(counters);
+    const workerData: WriteThreadData = { blocks: blocks.handle, options: writer, counters };
+    this.#tally.promise.catch(() => {}); // reported by finish, if anybody asks
+    halt.signal.addEventListener('abort', () => this.#tally.reject(halt.error), { once: true });
+    this.#thread = new EngineThread({
+      entry: ENTRY,
+      name: `writer ${number}`,
+      workerData,
+      halt,
+      onMessage: ({ tally }) => {
+        this.#thread.done();
+        this.#tally.resolve(tally);
+      },
+    });
+  }
+
+  send(batch: Batch, cost: number): void {
+    this.#sent += cost;
+    this.#thread.post({ kind: 'batch', batch, cost });
+  }
+
+  get pending(): number {
+    return this.#sent - (this.#counts[COUNTER.cost] ?? 0);
+  }
+
+  get written(): Tally {
+    return { files: this.#counts[COUNTER.files] ?? 0, bytes: this.#counts[COUNTER.bytes] ?? 0 };
+  }
+
+  finish(): Promise<Tally> {
+    this.#halt.check();
+    this.#thread.post({ kind: 'finish' });
+    return this.#tally.promise;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#thread[Symbol.asyncDispose]();
+  }
+}

@@ -1,0 +1,26 @@
+/** Entry of a writer thread: runs the batches it is sent, in order, then says what it has written. */
+import { workerData } from 'node:worker_threads';
+import { BatchWriter } from './batch-writer.ts';
+import { SharedBlocks } from './shared-blocks.ts';
+import { serveThread } from './thread-side.ts';
+import { COUNTER, type WriteCommand, type WriteReply, type WriteThreadData } from './write-messages.ts';
+
+const { blocks, options, counters } = workerData as WriteThreadData;
+const counts = new Float64Array(counters);
+const writer = new BatchWriter(SharedBlocks.attach(blocks), options);
+process.once('exit', () => writer[Symbol.dispose]());
+
+serveThread<WriteCommand, WriteReply>((message, port) => {
+  switch (message.kind) {
+    case 'batch':
+      writer.run(message.batch);
+      counts[COUNTER.files] = writer.tally.files;
+      counts[COUNTER.bytes] = writer.tally.bytes;
+      counts[COUNTER.cost] = (counts[COUNTER.cost] ?? 0) + message.cost;
+      break;
+    case 'finish':
+      port.post({ kind: 'tally', tally: writer.tally });
+      port.close();
+      break;
+  }
+});
