@@ -1,1 +1,11 @@
-export {};
+export { type Changeset, parseChangeset } from './changeset.ts';
+export { type ChunkKind, chunkKind } from './chunk.ts';
+export { ENTRY_BYTES, REVISION_FLAG, UNHASHED_FLAGS } from './layout.ts';
+export { applyPatch, type PatchOptions } from './patch.ts';
+export { bytesAccess, FileAccess, type RandomAccess } from './random-access.ts';
+export { revisionHash } from './revision-hash.ts';
+export { RevlogFiles } from './revlog-files.ts';
+export { type RevlogHeader, readRevlogHeader, requirementsOfHeader } from './revlog-header.ts';
+export { type IndexEntry, RevlogIndex } from './revlog-index.ts';
+export { DEFAULT_MAX_TEXT, RevlogReader, type RevlogSource, revisionText } from './revlog-reader.ts';
+export { type WalkOptions, type WalkReport, walkRevlog } from './walk.ts';
