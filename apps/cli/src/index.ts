@@ -1,1 +1,2 @@
-export {};
+export { EXIT } from './cli/exit-codes.ts';
+export { buildProgram } from './cli/program.ts';

@@ -1,0 +1,105 @@
+import { Command, InvalidArgumentError, Option } from 'commander';
+import type { CloneFlags } from '../commands/clone.ts';
+import type { DemoFlags } from '../commands/demo.ts';
+import type { InspectFlags } from '../commands/inspect.ts';
+import type { UpFlags } from '../commands/up.ts';
+import type { CommonFlags } from './session.ts';
+import { version } from './version.ts';
+
+const EXIT_CODES = `
+Exit codes: 0 done, 1 failed, 2 wrong usage, 130 stopped by Ctrl-C (128 + signal).
+QUICKSILVER_DEBUG=1 adds the stack to an error.`;
+
+/**
+ * The command line. Bodies are imported when their command runs, so that `--version` and errors of usage cost nothing.
+ * `done` is given the exit code.
+ */
+export function buildProgram(done: (code: number) => void): Command {
+  const program = new Command('quicksilver')
+    .description('Provisions Mercurial mirrors: clones stream bundles as fast as the disk allows.')
+    .version(version(), '-V, --version', 'print the version')
+    .helpOption('-h, --help', 'print help')
+    .helpCommand(false)
+    .addHelpText('after', EXIT_CODES)
+    .showHelpAfterError('(--help lists what there is)');
+
+  common(program.command('clone <SOURCE> <DEST>'))
+    .description('make a repository from a bundle, without a queue')
+    .addOption(stream())
+    .option('--checkout [REV]', 'also make a working copy (not supported yet)')
+    .addOption(verify())
+    .option('--threads <N>', 'writer threads, or "auto"', threads, 'auto')
+    .option('--no-flush', 'do not wait until the disk has it all')
+    .action(async (source: string, dest: string, flags: CloneFlags) => {
+      const { clone } = await import('../commands/clone.ts');
+      done(await clone(source, dest, flags));
+    });
+
+  common(program.command('inspect <BUNDLE>'))
+    .description("show a bundle's header, parts and parameters; with --json also every streamed file")
+    .action(async (bundle: string, flags: InspectFlags) => {
+      const { inspect } = await import('../commands/inspect.ts');
+      done(await inspect(bundle, flags));
+    });
+
+  const volume = program.command('volume').description('look at a volume without a service').helpCommand(false);
+  common(volume.command('scan <DIR>'))
+    .description('list the mirrors of a volume with their generations')
+    .action(async (dir: string, flags: CommonFlags) => {
+      const { volumeScan } = await import('../commands/volume.ts');
+      done(await volumeScan(dir, flags));
+    });
+
+  common(program.command('up'))
+    .description('run everything on this machine: API, writer, closer and, unless REDIS_URL is set, Redis')
+    .option(
+      '--data <DIR>',
+      'where to keep database, queue, volume and logs (default: QUICKSILVER_DATA or ~/.local/share/quicksilver)',
+    )
+    .option('--port <PORT>', 'port of the API, 0 for any free one (default: QUICKSILVER_PORT or 7080)', port)
+    .action(async (flags: UpFlags) => {
+      const { up } = await import('../commands/up.ts');
+      done(await up(flags));
+    });
+
+  common(program.command('demo'))
+    .description('start everything, provision a mirror over HTTP, check it, stop')
+    .option('--data <DIR>', 'keep it there (default: a new directory below the temporary one)')
+    .option('--port <PORT>', 'port of the API (default: any free one)', port)
+    .action(async (flags: DemoFlags) => {
+      const { demo } = await import('../commands/demo.ts');
+      done(await demo(flags));
+    });
+
+  return program;
+}
+
+function common(command: Command): Command {
+  return command
+    .option('--json', 'JSON lines on stdout')
+    .option('-q, --quiet', 'no progress')
+    .allowExcessArguments(false);
+}
+
+const stream = () =>
+  new Option('--stream <POLICY>', 'use stream clones').choices(['auto', 'require', 'never']).default('auto');
+
+const verify = () =>
+  new Option('--verify <LEVEL>', 'how much to prove before it is shown')
+    .choices(['quick', 'sample', 'full'])
+    .default('quick');
+
+const MOST_THREADS = 64;
+
+function threads(text: string): number | 'auto' {
+  if (text === 'auto') return 'auto';
+  const count = /^\d{1,3}$/.test(text) ? Number(text) : 0;
+  if (count < 1 || count > MOST_THREADS) throw new InvalidArgumentError(`It is 1 to ${MOST_THREADS}, or "auto".`);
+  return count;
+}
+
+function port(text: string): number {
+  const number = /^\d{1,5}$/.test(text) ? Number(text) : 65_536;
+  if (number > 65_535) throw new InvalidArgumentError('It is 0 to 65535.');
+  return number;
+}

@@ -1,0 +1,1 @@
+export async function initVolume(_path: string): Promise<void> {}

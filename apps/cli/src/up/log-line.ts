@@ -1,0 +1,51 @@
+import { printable } from '@quicksilver/hg-types';
+
+/** What of a service's JSON log line a terminal needs. */
+export interface LogLine {
+  readonly level: string;
+  readonly message: string;
+  readonly fields: Readonly<Record<string, unknown>>;
+}
+
+const USUAL = new Set(['level', 'time', 'service', 'pid', 'hostname', 'msg', 'context']);
+
+/** Undefined: not a line of ours (a crash's last words, or Redis'). */
+export function parseLogLine(text: string): LogLine | undefined {
+  if (!text.startsWith('{')) return undefined;
+  try {
+    const { level, msg, ...fields }: Record<string, unknown> = JSON.parse(text);
+    if (typeof level !== 'string') return undefined;
+    return { level, message: typeof msg === 'string' ? msg : '', fields };
+  } catch {
+    return undefined;
+  }
+}
+
+const LOUD = new Set(['warn', 'error', 'fatal']);
+
+/** Warnings and worse, and what concerns a task. The rest is in the log file. */
+export function isForTerminal(line: LogLine): boolean {
+  return LOUD.has(line.level) || (line.level === 'info' && 'mirror' in line.fields);
+}
+
+/** `12:03:04 writer  warn  message  key=value` */
+export function terminalLine(service: string, line: LogLine, now: Date): string {
+  const facts = Object.entries(line.fields)
+    .filter(([key]) => !USUAL.has(key))
+    .map(([key, value]) => `${key}=${brief(value)}`);
+  const level = line.level === 'info' ? '' : `${line.level}: `;
+  return printable(`${clockTime(now)} ${service.padEnd(6)} ${level}${line.message}  ${facts.join(' ')}`.trimEnd());
+}
+
+function brief(value: unknown): string {
+  if (typeof value === 'object' && value !== null) {
+    // Errors are logged as objects with a stack: their message is enough here.
+    if ('message' in value && typeof value.message === 'string') return value.message;
+    return JSON.stringify(value).slice(0, 120);
+  }
+  return String(value).slice(0, 200);
+}
+
+export function clockTime(now: Date): string {
+  return now.toTimeString().slice(0, 8);
+}
