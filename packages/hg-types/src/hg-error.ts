@@ -1,3 +1,4 @@
+import { constants } from 'node:os';
 import { CodedError, type Where } from '@quicksilver/bytes';
 import { codeFacts, type FaultClass, type HgErrorCode, isHgErrorCode } from './error-codes.ts';
 
@@ -53,14 +54,21 @@ export function toHgError(err: unknown, where: Where = {}): HgError {
     if (isHgErrorCode(code)) return new HgError(code, String(message), { ...where, ...own }, err);
     if ((err as Error).name === 'AbortError') return new HgError('HG_CANCELLED', 'the work was cancelled', where, err);
     const sys = err as NodeJS.ErrnoException;
-    const known = typeof code === 'string' ? ERRNO[code] : undefined;
+    const name = errnoName(sys);
+    const known = name === undefined ? undefined : ERRNO[name];
     if (known) {
       const facts = { ...(sys.syscall ? { call: sys.syscall } : {}), ...(sys.path ? { file: String(sys.path) } : {}) };
-      return new HgError(known, `the system answered ${String(code)}`, { ...facts, ...where }, err);
+      return new HgError(known, `the system answered ${name}`, { ...facts, ...where }, err);
     }
     return new HgError('HG_INTERNAL', String(message), where, err);
   }
   return new HgError('HG_INTERNAL', String(err), where);
+}
+
+/** Node has no name for some errno of Linux (EDQUOT: a quota is full); the number tells. */
+function errnoName(err: NodeJS.ErrnoException): string | undefined {
+  if (typeof err.code !== 'string' || !/^(UNKNOWN$|Unknown system error)/.test(err.code)) return err.code;
+  return Object.entries(constants.errno).find(([, errno]) => errno === -(err.errno ?? 0))?.[0] ?? err.code;
 }
 
 export function faultRecord(err: unknown, where: Where = {}): FaultRecord {
