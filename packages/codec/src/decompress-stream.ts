@@ -1,15 +1,14 @@
 import { type CompressionName } from './compression-name.ts';
 import { codecError, translate } from './errors.ts';
-import { OutputMeter } from './output-meter.ts';
+import { type OutputLimits, OutputMeter } from './output-meter.ts';
 import { PieceSource } from './piece-source.ts';
 import type { StreamWork } from './stream-work.ts';
 import { inflateStream } from './zlib-stream.ts';
 import { zstdStream } from './zstd-stream.ts';
 
-export interface DecompressOptions {
+/** `maxOutput`: HG_LIMIT once more has come out. `maxRatio`: the same for output to input, from 64 MiB of output on. */
+export interface DecompressOptions extends OutputLimits {
   readonly signal?: AbortSignal | undefined;
-  /** HG_LIMIT once more than this has come out. */
-  readonly maxOutput?: number | undefined;
   /** Told how many bytes lie behind the compressed data. Without it such bytes are HG_CORRUPT. */
   readonly onTrailing?: ((bytes: number) => void) | undefined;
 }
@@ -30,9 +29,10 @@ export function decompressStream(
 async function* run(
   name: Exclude<CompressionName, 'bzip2'>,
   source: AsyncIterable<Uint8Array>,
-  { signal, maxOutput, onTrailing }: DecompressOptions,
+  options: DecompressOptions,
 ): AsyncGenerator<Uint8Array> {
-  const meter = new OutputMeter(name, maxOutput);
+  const { signal, onTrailing } = options;
+  const meter = new OutputMeter(name, options);
   const pieces = new PieceSource(source, meter);
   const trailing = (bytes: number): void => {
     if (bytes === 0) return;

@@ -4,18 +4,25 @@ import { codecError } from './errors.ts';
 const RATIO_GRACE = 64 * 1024 * 1024;
 
 /** zlib ends near 1000:1; histories compress some 10:1, rarely 100:1. */
-const MAX_RATIO = 4096;
+export const DEFAULT_MAX_RATIO = 4096;
+
+export interface OutputLimits {
+  readonly maxOutput?: number | undefined;
+  readonly maxRatio?: number | undefined;
+}
 
 /** Counts both sides of a decompressor and stops bombs: by a limit of the caller, and by a ratio that no data has. */
 export class OutputMeter {
   readonly #codec: string;
   readonly #maxOutput: number;
+  readonly #maxRatio: number;
   #input = 0;
   #output = 0;
 
-  constructor(codec: string, maxOutput = Number.POSITIVE_INFINITY) {
+  constructor(codec: string, limits: OutputLimits) {
     this.#codec = codec;
-    this.#maxOutput = maxOutput;
+    this.#maxOutput = limits.maxOutput ?? Number.POSITIVE_INFINITY;
+    this.#maxRatio = limits.maxRatio ?? DEFAULT_MAX_RATIO;
   }
 
   get input(): number {
@@ -32,8 +39,8 @@ export class OutputMeter {
     if (this.#output > this.#maxOutput) {
       throw codecError('HG_LIMIT', 'the decompressed data is too large', { ...facts, limit: this.#maxOutput });
     }
-    if (this.#output > RATIO_GRACE && this.#output > this.#input * MAX_RATIO) {
-      throw codecError('HG_LIMIT', 'the data expands more than real data does', { ...facts, ratio: MAX_RATIO });
+    if (this.#output > RATIO_GRACE && this.#output > this.#input * this.#maxRatio) {
+      throw codecError('HG_LIMIT', 'the data expands more than real data does', { ...facts, maxRatio: this.#maxRatio });
     }
   }
 }
