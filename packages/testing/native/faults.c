@@ -2,7 +2,7 @@
  * A library to be preloaded: makes chosen system calls of a process fail, come up short or take long.
  *
  *   FAULTS_RULES   one rule a line, fields separated by TAB:
- *                    kind=open|read|write|close|sync   which calls
+ *                    kind=open|read|write|close|sync|syncfs
  *                    path=PREFIX  has=TEXT             which files: both must hold (either may be left out)
  *                    nth=N                             only the N-th such call (from 1)
  *                    from=N                            that one and all later ones
@@ -37,7 +37,7 @@
 #define MAX_RULES 32
 #define MAX_FDS 65536
 
-enum kind { K_OPEN, K_READ, K_WRITE, K_CLOSE, K_SYNC, K_NONE };
+enum kind { K_OPEN, K_READ, K_WRITE, K_CLOSE, K_SYNC, K_SYNCFS, K_NONE };
 
 struct rule {
   enum kind kind;
@@ -82,7 +82,7 @@ static long (*real_syscall)(long, ...);
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static enum kind kind_of(const char *name) {
-  static const char *const names[] = {"open", "read", "write", "close", "sync"};
+  static const char *const names[] = {"open", "read", "write", "close", "sync", "syncfs"};
   for (int i = 0; i < K_NONE; i++)
     if (!strcmp(name, names[i])) return (enum kind)i;
   return K_NONE;
@@ -292,19 +292,19 @@ static int close_fd(int fd) {
 
 int close(int fd) { return close_fd(fd); }
 
-#define SYNC(name, real)                                    \
+#define SYNC(name, kind, real)                                    \
   int name(int fd) {                                        \
     READY();                                                \
-    int error = judge(K_SYNC, matching_fd(fd), NULL);       \
+    int error = judge(kind, matching_fd(fd), NULL);       \
     if (error) {                                            \
       errno = error;                                        \
       return -1;                                            \
     }                                                       \
     return real(fd);                                        \
   }
-SYNC(fsync, real_fsync)
-SYNC(fdatasync, real_fdatasync)
-SYNC(syncfs, real_syncfs)
+SYNC(fsync, K_SYNC, real_fsync)
+SYNC(fdatasync, K_SYNC, real_fdatasync)
+SYNC(syncfs, K_SYNCFS, real_syncfs)
 
 long syscall(long number, ...) {
   READY();

@@ -10,7 +10,8 @@ const CACHE = fileURLToPath(new URL('../../../.cache/faults/', import.meta.url))
 const COUNTER_BYTES = 24;
 
 export interface FaultRule {
-  readonly kind: 'open' | 'read' | 'write' | 'close' | 'sync';
+  /** `sync` is fsync and fdatasync; `syncfs` flushes a whole file system. */
+  readonly kind: 'open' | 'read' | 'write' | 'close' | 'sync' | 'syncfs';
   /** Only files whose absolute path starts so. */
   readonly path?: string;
   /** Only files whose path contains this. */
