@@ -1,6 +1,14 @@
 import { copyFileSync, mkdirSync } from 'node:fs';
 import { basename } from 'node:path';
-import { startRedis, type TestRedis, type TestRedisOptions, type TmpDir, tmpDir } from '@quicksilver/testing';
+import {
+  type FaultRule,
+  faultEnv,
+  startRedis,
+  type TestRedis,
+  type TestRedisOptions,
+  type TmpDir,
+  tmpDir,
+} from '@quicksilver/testing';
 import { ApiClient } from './client.ts';
 import { type App, Service } from './service.ts';
 
@@ -13,6 +21,10 @@ export interface DeploymentOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly writerEnv?: Readonly<Record<string, string>>;
   readonly closerEnv?: Readonly<Record<string, string>>;
+  /** Microseconds that every opening of a file log takes in the writer's engines: stretches the writing. */
+  readonly slowOpens?: number;
+  /** Microseconds that the flush of a volume takes in the closer's engines. */
+  readonly slowFlush?: number;
   /** A directory for the volume (default: a temporary one). */
   readonly volume?: string;
 }
@@ -59,8 +71,10 @@ export class Deployment implements AsyncDisposable {
       QUICKSILVER_PORT: '0',
       QUICKSILVER_DATABASE: dir.join('quicksilver.db'),
     });
-    this.writers = several('writer', options.writers ?? 1, { ...health, ...options.writerEnv });
-    this.closers = several('closer', options.closers ?? 1, { ...health, ...options.closerEnv });
+    const opens = slow({ kind: 'open', path: this.volume, has: '/store/data/', delay: options.slowOpens });
+    const flushes = slow({ kind: 'syncfs', path: this.volume, delay: options.slowFlush });
+    this.writers = several('writer', options.writers ?? 1, { ...health, ...opens, ...options.writerEnv });
+    this.closers = several('closer', options.closers ?? 1, { ...health, ...flushes, ...options.closerEnv });
     this.client = new ApiClient(() => this.api.url);
   }
 
@@ -114,6 +128,11 @@ export class Deployment implements AsyncDisposable {
     await this.redis.stop();
     this.#dir[Symbol.dispose]();
   }
+}
+
+/** Environment under which calls of one kind take their time. */
+function slow(rule: FaultRule): Record<string, string> {
+  return rule.delay === undefined ? {} : faultEnv([rule]);
 }
 
 function first(services: readonly Service[]): Service {

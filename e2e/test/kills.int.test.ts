@@ -1,0 +1,89 @@
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { newestHg, type Random, type SyntheticBundle, seededRandom, writeSyntheticBundle } from '@quicksilver/testing';
+import { Deployment } from '../harness/deployment.ts';
+import { FaultTable } from '../harness/fault-table.ts';
+import { expectNothingLeft, published, storeHash } from '../harness/published.ts';
+
+/** Kills in all; `QUICKSILVER_KILLS=200` for a long run. */
+const KILLS = Number(process.env.QUICKSILVER_KILLS ?? 20);
+const SEED = Number(process.env.QUICKSILVER_SEED ?? 20_261_130);
+
+const VICTIMS = {
+  writer: (site: Deployment) => killAndRestart(site.writer),
+  'engine child': async (site: Deployment) => {
+    const [child] = [...site.writer.descendants(), ...site.closer.descendants()];
+    if (child !== undefined) process.kill(child, 'SIGKILL');
+  },
+  closer: (site: Deployment) => killAndRestart(site.closer),
+  api: (site: Deployment) => killAndRestart(site.api),
+  redis: async (site: Deployment) => {
+    await site.redis.kill9();
+    await sleep(300);
+    await site.redis.start();
+  },
+} satisfies Record<string, (site: Deployment) => Promise<void>>;
+
+async function killAndRestart(service: Deployment['writer']): Promise<void> {
+  await service.kill9();
+  await service.start();
+}
+
+describe('kill -9 at any moment of a clone', () => {
+  const table = new FaultTable('kills');
+  const random: Random = seededRandom(SEED);
+  let site: Deployment;
+  let bundle: SyntheticBundle;
+  let store: string;
+  /** Milliseconds of a clone that nobody disturbs, from POST to settled. */
+  let span: number;
+
+  beforeAll(async () => {
+    // Slow opens stretch the writing, so that moments fall into every stage.
+    site = await Deployment.start({ redis: { appendOnly: true }, slowOpens: 3000 });
+    bundle = writeSyntheticBundle(join(site.sources, 'source.hg'), { files: 200, fileSize: 1000 });
+    const started = performance.now();
+    const posted = await site.client.create('undisturbed', bundle.path);
+    expect(await site.client.settled(posted.body.task.id)).toMatchObject({ outcome: 'ready' });
+    span = performance.now() - started;
+    store = await storeHash(site.volume, 'undisturbed', 1);
+    expect(await newestHg().run(['-R', join(site.volume, 'mirrors', 'undisturbed'), 'verify'])).toMatchObject({
+      code: 0,
+    });
+  });
+
+  afterAll(async () => {
+    process.stdout.write(`${table.write()}(seed ${SEED}, undisturbed clone ${Math.round(span)} ms)\n`);
+    await site?.[Symbol.asyncDispose]();
+  });
+
+  const rounds = Object.keys(VICTIMS).map((victim, i, all) => ({
+    victim: victim as keyof typeof VICTIMS,
+    times: Math.ceil((KILLS - i) / all.length),
+  }));
+
+  it.each(rounds)(
+    'of $victim, $times times: published once, complete, nothing left',
+    async ({ victim, times }) => {
+      for (let round = 0; round < times; round++) {
+        const name = `${victim.replace(' ', '-')}/${round}`;
+        const moment = Math.floor(random.next() * span * 1.1);
+        const posting = site.client.create(name, bundle.path);
+        await sleep(moment);
+        await VICTIMS[victim](site);
+        const posted = await posting;
+        const task = await site.client.settled(posted.body.task.id, 40_000).catch((error: unknown) => {
+          throw new Error(`round ${round}, ${victim} killed after ${moment} ms\n${site.tail()}`, { cause: error });
+        });
+        const facts = { outcome: task.outcome, ...(await published(site.volume, name)) };
+        const expected = { outcome: 'ready', generations: [1], receipts: [1], shown: 1, store };
+        table.add(`kill -9 of ${victim}`, facts.outcome === 'ready' ? 'published once, complete' : `${facts.outcome}`);
+        expect({ round, moment, ...facts }).toEqual({ round, moment, ...expected });
+        expect(task.generation).toBe(1);
+      }
+      await expectNothingLeft(site);
+    },
+    60_000 + KILLS * 15_000,
+  );
+});

@@ -1,0 +1,70 @@
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { flowId, queueName } from '@quicksilver/jobs';
+import { newestHg, type SyntheticBundle, writeSyntheticBundle } from '@quicksilver/testing';
+import { Deployment, VOLUME } from '../harness/deployment.ts';
+import { FaultTable } from '../harness/fault-table.ts';
+import { heartbeats, jobFields } from '../harness/redis-view.ts';
+
+/** Megabytes of the bundle. */
+const SIZE = Number(process.env.QUICKSILVER_BIG_MB ?? 500);
+
+describe(`K065: a bundle of ${SIZE} MB under default lock times`, () => {
+  let site: Deployment;
+  let bundle: SyntheticBundle;
+  beforeAll(async () => {
+    const defaults = { QUICKSILVER_LOCK_DURATION: '30000', QUICKSILVER_STALLED_INTERVAL: '15000' };
+    site = await Deployment.start({ env: defaults });
+    bundle = writeSyntheticBundle(join(site.sources, 'big.hg'), { files: SIZE, fileSize: 1_000_000 });
+  }, 120_000);
+  afterAll(async () => await site?.[Symbol.asyncDispose]());
+
+  it('leaves the event loops of writer and closer free, and is never counted as stalled', async () => {
+    const started = performance.now();
+    // Both slots at full load.
+    const names = ['big/one', 'big/two'];
+    const posted = await Promise.all(names.map((name) => site.client.create(name, bundle.path)));
+    const delays: { p99: number; max: number }[] = [];
+    let settled = false;
+    const tasks = Promise.all(posted.map(({ body }) => site.client.settled(body.task.id, 180_000))).finally(() => {
+      settled = true;
+    });
+    while (!settled) {
+      for (const beat of await heartbeats(site.redis)) if (beat.active > 0) delays.push(beat.loopDelay);
+      await new Promise((resolve) => setTimeout(resolve, 500));
+    }
+    for (const task of await tasks) expect(task).toMatchObject({ outcome: 'ready' });
+    const seconds = (performance.now() - started) / 1000;
+    expect(delays.length).toBeGreaterThan(0);
+    const worst = { p99: Math.max(...delays.map(({ p99 }) => p99)), max: Math.max(...delays.map(({ max }) => max)) };
+    const table = new FaultTable('load');
+    table.add(
+      `2 x ${SIZE} MB at once`,
+      `${seconds.toFixed(1)} s, event loop p99 ${worst.p99.toFixed(1)} ms, max ${worst.max.toFixed(1)} ms`,
+    );
+    process.stdout.write(table.write());
+    expect(worst.p99).toBeLessThan(50);
+    expect(worst.max).toBeLessThan(1000);
+    for (const { body } of posted) {
+      for (const kind of ['clone', 'close'] as const) {
+        const job = await jobFields(site.redis, queueName(kind, VOLUME), flowId(body.task.id, 1));
+        // Started once, never stalled.
+        expect({ kind, starts: job.get('ats'), stalls: job.get('stc') ?? '0' }).toEqual({
+          kind,
+          starts: '1',
+          stalls: '0',
+        });
+      }
+    }
+    const tip = await newestHg().run([
+      '-R',
+      join(site.volume, 'mirrors', 'big/one'),
+      'log',
+      '-r',
+      'tip',
+      '-T',
+      '{node}',
+    ]);
+    expect(tip.stdout).toBe(bundle.tip);
+  }, 240_000);
+});
