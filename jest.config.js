@@ -1,5 +1,9 @@
 // One jest run for the whole repository: workspace packages resolve to their built dist/, a package's own
 // tests import its src/. So `turbo run build` comes first (script/test does it).
+if (Number(process.versions.node.split('.')[0]) < 24) {
+  throw new Error('tests need Node 24: run them through script/test, which brings it');
+}
+
 export default {
   testEnvironment: 'node',
   extensionsToTreatAsEsm: ['.ts'],

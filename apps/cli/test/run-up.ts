@@ -4,4 +4,5 @@ import { up } from '../src/commands/up.ts';
 
 const [data, port = '0'] = process.argv.slice(2);
 const fake = fileURLToPath(new URL('./fake-service.ts', import.meta.url));
-process.exit(await up({ data, port: Number(port), json: true }, { entry: (service) => [fake, service] }));
+const entry = (service: string) => [fake, service];
+process.exit(await up({ data, port: Number(port), json: true }, { entry, initVolume: async () => {} }));

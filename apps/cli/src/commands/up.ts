@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { type CommonFlags, inSession, OK, Session } from '../cli/session.ts';
 import { DataDir, defaultDataDir } from '../up/data-dir.ts';
-import { initVolume } from '../up/init-volume.ts';
 import { Stack, type StackOptions } from '../up/stack.ts';
+import { initVolume } from '../up/volume.ts';
 
 export interface UpFlags extends CommonFlags {
   readonly data?: string | undefined;
@@ -10,7 +10,7 @@ export interface UpFlags extends CommonFlags {
 }
 
 /** `parts`: what tests put in place of the services. */
-export function up(flags: UpFlags, parts: Pick<StackOptions, 'entry'> = {}): Promise<number> {
+export function up(flags: UpFlags, parts: Partial<Pick<StackOptions, 'entry' | 'initVolume'>> = {}): Promise<number> {
   const session = new Session(flags, 'stopping: work under way is finished or handed back (Ctrl-C again: at once) ...');
   return inSession(session, async () => {
     using dir = DataDir.open(flags.data ?? defaultDataDir(process.env));

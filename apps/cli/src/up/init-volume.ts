@@ -1,1 +1,0 @@
-export async function initVolume(_path: string): Promise<void> {}
