@@ -1,0 +1,3 @@
+import type { createLogger } from '@quicksilver/app-kit';
+
+export type Logger = ReturnType<typeof createLogger>;
