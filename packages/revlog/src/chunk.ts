@@ -1,6 +1,6 @@
-import { inflateSync, zstdDecompressSync } from 'node:zlib';
 import type { Where } from '@quicksilver/bytes';
-import { HgError } from '@quicksilver/hg-types';
+import { decompressChunk } from '@quicksilver/codec';
+import { HgError, toHgError } from '@quicksilver/hg-types';
 import { CHUNK_MARK } from './layout.ts';
 import { hex } from './revlog-header.ts';
 
@@ -30,12 +30,16 @@ export function unknownChunk(firstByte: number, where: Where): HgError {
   });
 }
 
-function decompressChunk(name: 'zlib' | 'zstd', chunk: Uint8Array, maxOutput: number): Uint8Array {
-  return (name === 'zlib' ? inflateSync : zstdDecompressSync)(chunk, { maxOutputLength: Math.max(1, maxOutput) });
+export interface DecodeOptions {
+  /** More output than this is a fault: of the limits, or of the entry where that gave the length. */
+  readonly maxOutput: number;
+  readonly lengthFrom: 'entry' | 'limit';
+  /** Facts for faults: file, revision. */
+  readonly where: Where;
 }
 
 /** What a chunk holds: a full text or a delta. A view of it where it is not compressed. */
-export function decodeChunk(chunk: Uint8Array, maxOutput: number, where: Where): Uint8Array {
+export function decodeChunk(chunk: Uint8Array, options: DecodeOptions): Uint8Array {
   const first = chunk[0];
   if (first === undefined) return chunk;
   const kind = chunkKind(first);
@@ -46,12 +50,18 @@ export function decodeChunk(chunk: Uint8Array, maxOutput: number, where: Where):
       return chunk;
     case 'zlib':
     case 'zstd':
-      try {
-        return decompressChunk(kind, chunk, maxOutput);
-      } catch (err) {
-        throw new HgError('HG_CORRUPT', 'a chunk does not decompress', where, err);
-      }
+      return decompress(kind, chunk, options);
     case undefined:
-      throw unknownChunk(first, where);
+      throw unknownChunk(first, options.where);
+  }
+}
+
+function decompress(kind: 'zlib' | 'zstd', chunk: Uint8Array, options: DecodeOptions): Uint8Array {
+  try {
+    return decompressChunk(kind, chunk, options.maxOutput);
+  } catch (err) {
+    const fault = toHgError(err, options.where);
+    if (fault.code !== 'HG_LIMIT' || options.lengthFrom === 'limit') throw fault;
+    throw new HgError('HG_CORRUPT', 'a chunk holds more than its entry says', fault.where, err);
   }
 }

@@ -123,8 +123,9 @@ export class RevlogReader {
     }
     const base = index.base(rev);
     const isFull = base === rev || base === NULL_REV;
-    const maxOutput = isFull && length >= 0 ? length : this.#maxText;
-    const content = decodeChunk(this.#chunk(rev), maxOutput, where);
+    const lengthFrom = isFull && length >= 0 ? 'entry' : 'limit';
+    const maxOutput = lengthFrom === 'entry' ? length : this.#maxText;
+    const content = decodeChunk(this.#chunk(rev), { maxOutput, lengthFrom, where });
     const text = isFull ? content : applyPatch(baseText, content, { maxBytes: this.#maxText, where });
     if (length >= 0 && text.length !== length) {
       throw new HgError('HG_CORRUPT', 'a text has another length than its entry says', {

@@ -12,11 +12,8 @@ export const MAX_HASHED_DIRECTORIES = 68;
 export const MAX_HASHED_DIRECTORY = 8;
 export const HASHED_PREFIX = 'dh/';
 
-/**
- * Longest name taken from a stream. A working copy cannot hold a path above 4096 bytes; the rest is room for names
- * that were committed without one. (On disk such a name is short: it is hashed.)
- */
-export const MAX_STREAM_NAME = 8192;
+/** Longest name taken from a stream: no working copy can hold a path that is longer. On disk it is hashed, so short. */
+export const MAX_STREAM_NAME = 4096;
 
 /** Revlogs at the root of the store. */
 export const ROOT_REVLOGS: ReadonlySet<string> = new Set([
