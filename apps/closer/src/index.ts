@@ -1,1 +1,2 @@
-export {};
+export { type CloserOptions, closerService } from './closer-service.ts';
+export { CloserConfig } from './config.ts';

@@ -1,1 +1,2 @@
-export {};
+export { WriterConfig } from './config.ts';
+export { type WriterOptions, writerService } from './writer-service.ts';

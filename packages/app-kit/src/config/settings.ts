@@ -20,6 +20,12 @@ export const wholeNumber = (least: number, most: number) =>
     .transform(Number)
     .refine((value) => value >= least && value <= most, `${least} to ${most}`);
 
+/** A file mode as chmod writes it: 644, 0750. */
+export const octalMode = z
+  .string()
+  .regex(/^0?[0-7]{3,4}$/, 'a mode in octal digits, such as 644')
+  .transform((text) => Number.parseInt(text, 8));
+
 export const port = (fallback: number) => wholeNumber(0, 65_535).default(fallback);
 
 export const flag = z
@@ -63,14 +69,26 @@ export const directories = z
   .refine((dirs) => dirs.every((dir) => isAbsolute(dir)), 'absolute directories, separated by ":"')
   .default([]);
 
+/** What writer and closer share beside `commonSettings`. */
+export const dataPlaneSettings = {
+  QUICKSILVER_VOLUMES: volumes,
+  /** Slots per volume and process, until the API sets another number. */
+  QUICKSILVER_CONCURRENCY: wholeNumber(1, 1000).optional(),
+  /** How long a job's lock lasts without renewal; also when a silent holder of a mirror's lane counts as frozen. */
+  QUICKSILVER_LOCK_DURATION: milliseconds(30_000, 500),
+  QUICKSILVER_STALLED_INTERVAL: milliseconds(15_000, 100),
+  QUICKSILVER_HEALTH_PORT: port(0),
+} as const;
+
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
+/** Shared by every service. */
 export const commonSettings = {
   REDIS_URL: redisUrl.default('redis://127.0.0.1:6379'),
   /** 1: accept a Redis that hides its eviction policy, without the repeated warning. */
   QUICKSILVER_REDIS_POLICY_OVERRIDE: flag,
   QUICKSILVER_BIND: z.string().default('127.0.0.1'),
-  /** How long a stopping service may take to drain (milliseconds). */
-  QUICKSILVER_GRACE: milliseconds(25_000, 0),
+  /** How long running jobs may take after a stop signal; below the 10 s that a container gets by default. */
+  QUICKSILVER_GRACE: milliseconds(8000, 0),
   QUICKSILVER_LOG_LEVEL: z.enum(LOG_LEVELS, LOG_LEVELS.join(', ')).default('info'),
 } as const;

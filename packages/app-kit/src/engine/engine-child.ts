@@ -18,6 +18,7 @@ export interface EngineChildOptions {
 export interface RunOptions {
   readonly signal: AbortSignal;
   readonly onProgress?: ((value: unknown) => void) | undefined;
+  readonly onEvent?: ((value: unknown) => void) | undefined;
 }
 
 interface Running {
@@ -126,6 +127,9 @@ export class EngineChild {
         return;
       case 'progress':
         running.options.onProgress?.(message.value);
+        return;
+      case 'event':
+        running.options.onEvent?.(message.value);
         return;
       case 'done':
         this.#answered(message.rss, () => running.resolve(message.result));

@@ -11,10 +11,14 @@ export type ToEngine =
   | { readonly type: 'run'; readonly id: number; readonly request: EngineRequest }
   | { readonly type: 'abort'; readonly id: number };
 
-/** Engine to service. `alive` says that the engine's main thread runs, whether or not there is progress. */
+/**
+ * Engine to service. `alive` says that the engine's main thread runs, whether or not there is progress; of `progress`
+ * only the latest matters, an `event` always arrives.
+ */
 export type FromEngine =
   | { readonly type: 'alive'; readonly id: number }
   | { readonly type: 'progress'; readonly id: number; readonly value: unknown }
+  | { readonly type: 'event'; readonly id: number; readonly value: unknown }
   | { readonly type: 'done'; readonly id: number; readonly result: unknown; readonly rss: number }
   | { readonly type: 'failed'; readonly id: number; readonly fault: FaultRecord; readonly rss: number };
 
@@ -33,5 +37,5 @@ export function isToEngine(value: unknown): value is ToEngine {
 }
 
 export function isFromEngine(value: unknown): value is FromEngine {
-  return isMessage(value) && ['alive', 'progress', 'done', 'failed'].includes(String(value.type));
+  return isMessage(value) && ['alive', 'progress', 'event', 'done', 'failed'].includes(String(value.type));
 }

@@ -3,7 +3,10 @@ import { ALIVE_INTERVAL_MS, ENGINE_PROGRESS_MS, type FromEngine, isToEngine } fr
 
 export interface EngineContext {
   readonly signal: AbortSignal;
+  /** As often as the engine likes; what is superseded within a moment is left out. */
   readonly onProgress: (value: unknown) => void;
+  /** Told at once and never left out: for facts that must not wait for the end of the request. */
+  readonly onEvent: (value: unknown) => void;
 }
 
 export type EngineHandler = (params: unknown, ctx: EngineContext) => Promise<unknown>;
@@ -60,7 +63,11 @@ async function work(
   const progress = thinned((value) => send({ type: 'progress', id, value }));
   try {
     if (!handler) throw new HgError('HG_INTERNAL', 'the engine knows no such method', { method: request.method });
-    const result = await handler(request.params, { signal: current.abort.signal, onProgress: progress.push });
+    const result = await handler(request.params, {
+      signal: current.abort.signal,
+      onProgress: progress.push,
+      onEvent: (value) => send({ type: 'event', id, value }),
+    });
     progress.flush();
     send({ type: 'done', id, result, rss: process.memoryUsage.rss() });
   } catch (err) {
@@ -84,7 +91,10 @@ function send(message: FromEngine): void {
 function thinned(emit: (value: unknown) => void): { push: (value: unknown) => void; flush: () => void } {
   let last = 0;
   let pending: { value: unknown } | undefined;
+  let timer: NodeJS.Timeout | undefined;
   const flush = () => {
+    clearTimeout(timer);
+    timer = undefined;
     if (!pending) return;
     const { value } = pending;
     pending = undefined;
@@ -94,7 +104,9 @@ function thinned(emit: (value: unknown) => void): { push: (value: unknown) => vo
   return {
     push: (value) => {
       pending = { value };
-      if (Date.now() - last >= ENGINE_PROGRESS_MS) flush();
+      const wait = last + ENGINE_PROGRESS_MS - Date.now();
+      if (wait <= 0) flush();
+      else timer ??= setTimeout(flush, wait);
     },
     flush,
   };

@@ -1,0 +1,25 @@
+import { serveEngine } from '@quicksilver/app-kit/engine';
+import { cancelTask, closeTask, runJanitor, Volume } from '@quicksilver/mirror';
+import { dieWithParent } from '@quicksilver/native';
+import { CancelWork, CloseWork, JanitorWork } from './close-work.ts';
+
+/** The engine process of a closer's slot. Even one that is busy to its last thread ends with its service. */
+dieWithParent();
+
+serveEngine({
+  close: async (params, { signal, onProgress, onEvent }) => {
+    const { volume, job, lockDuration, ...child } = CloseWork.parse(params);
+    const { mirror, ...rest } = job;
+    const ctx = { signal, onProgress, onSettled: onEvent, lockDuration };
+    return closeTask(await Volume.open(volume), { ...rest, ...child, mirror: mirror.name }, ctx);
+  },
+  cancel: async (params, { signal, onEvent }) => {
+    const { volume, task, mirror, lockDuration } = CancelWork.parse(params);
+    const ctx = { signal, onSettled: onEvent, lockDuration };
+    return cancelTask(await Volume.open(volume), { task, mirror: mirror.name }, ctx);
+  },
+  janitor: async (params, { signal }) => {
+    const { volume, graceMs } = JanitorWork.parse(params);
+    return runJanitor(await Volume.open(volume), { graceMs, signal });
+  },
+});

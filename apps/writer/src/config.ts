@@ -1,0 +1,17 @@
+import { commonSettings, dataPlaneSettings, directories, octalMode, wholeNumber } from '@quicksilver/app-kit';
+import { z } from 'zod';
+
+/** Every setting of the writer; read once at start. */
+export const WriterConfig = z.object({
+  ...commonSettings,
+  ...dataPlaneSettings,
+  /** Local sources are taken only below these directories; none by default. */
+  QUICKSILVER_SOURCE_ROOTS: directories,
+  /** Writer threads per clone; the engine decides when unset. */
+  QUICKSILVER_WRITERS: wholeNumber(1, 64).optional(),
+  /** Bytes in flight per clone; the engine decides when unset. */
+  QUICKSILVER_MEMORY_TARGET: wholeNumber(65_536, 2 ** 40).optional(),
+  QUICKSILVER_FILE_MODE: octalMode.optional(),
+  QUICKSILVER_DIR_MODE: octalMode.optional(),
+});
+export type WriterConfig = z.infer<typeof WriterConfig>;

@@ -1,0 +1,16 @@
+import { serveEngine } from '@quicksilver/app-kit/engine';
+import { cloneToStaging, Volume } from '@quicksilver/mirror';
+import { dieWithParent } from '@quicksilver/native';
+import { CloneWork } from './clone-work.ts';
+
+/** The engine process of a writer's slot. Even one that is busy to its last thread ends with its service. */
+dieWithParent();
+
+serveEngine({
+  clone: async (params, { signal, onProgress }) => {
+    const { volume, job, sourceRoots, lockDuration, settings } = CloneWork.parse(params);
+    const { task, mirror, source } = job;
+    const request = { task, mirror: mirror.name, source, sourceRoots, settings };
+    return cloneToStaging(await Volume.open(volume), request, { signal, onProgress, lockDuration });
+  },
+});
