@@ -110,6 +110,9 @@ qs_arch() {
 qs_do_toolchain() {
   qs_hint='npm could not fetch the toolchain: check the network and "npm config get registry", then run this again'
   (cd "$qs_tc" && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error) || return 1
+  # The packages are optional ones, one per processor: npm calls it a success when none could be had.
+  [ -x "$qs_tc/node_modules/node-linux-$qs_arch/bin/node" ] && [ -x "$qs_tc/node_modules/@pnpm/exe.linux-$qs_arch/pnpm" ] ||
+    return 1
   qs_hint='the Node that was fetched does not run here: it needs glibc 2.28 or newer'
   "$qs_node" -e 0 || return 1
   ln -sf "../@pnpm/exe.linux-$qs_arch/pnpm" "$qs_tc/node_modules/.bin/pnpm" &&

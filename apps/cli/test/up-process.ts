@@ -9,8 +9,8 @@ export interface UpProcess {
   readonly child: ChildProcess;
   readonly exit: Promise<number | null>;
   readonly stderr: () => string;
-  /** The facts of the JSON line of that type, once it is there. */
-  record(type: string): Promise<Record<string, unknown>>;
+  /** Address of the API, once all is ready. */
+  ready(): Promise<string>;
   /** What the stand-ins wrote: `[name, what, pid]` each. */
   log(): string[][];
 }
@@ -46,7 +46,7 @@ export function startUp(
     child,
     exit,
     stderr: () => stderr,
-    record: (type) => waitFor(() => find(type), { what: `${type} of ${stdout}${stderr}` }),
+    ready: async () => String((await waitFor(() => find('ready'), { what: 'readiness' })).url),
     log: () => readLog(log),
   };
 }

@@ -23,8 +23,8 @@ describe('up', () => {
   it('drains API, writer and closer on Ctrl-C while Redis still answers, then stops Redis and exits 0', async () => {
     using dir = tmpDir();
     const up = start(dir, { env: { FAKE_DRAIN: '150' } });
-    const ready = await up.record('ready');
-    expect((await fetch(`${ready.url}/readyz`)).status).toBe(200);
+    const url = await up.ready();
+    expect((await fetch(`${url}/readyz`)).status).toBe(200);
     const pids = childPids(dir.join('data'));
     expect(pids).toHaveLength(4);
     up.child.kill('SIGINT');
@@ -40,11 +40,11 @@ describe('up', () => {
   it('refuses a data directory that another one holds, and says who', async () => {
     using dir = tmpDir();
     const first = start(dir);
-    const { url } = await first.record('ready');
+    const url = await first.ready();
     const second = start(dir);
     expect(await second.exit).toBe(1);
     expect(second.stderr()).toContain(`pid ${first.child.pid}`);
-    expect(second.stderr()).toContain(String(url));
+    expect(second.stderr()).toContain(url);
     expect(second.stderr()).not.toMatch(/^\s+at /m);
     expect((await fetch(`${url}/readyz`)).ok).toBe(true);
   });
@@ -52,7 +52,7 @@ describe('up', () => {
   it('starts a service that was killed again, on the same port', async () => {
     using dir = tmpDir();
     const up = start(dir);
-    const { url } = await up.record('ready');
+    const url = await up.ready();
     const pidOf = (name: string) =>
       Number(up.log().findLast(([who, what]) => who === name && what === 'listening')?.[2]);
     for (const name of ['api', 'writer']) {
@@ -67,7 +67,7 @@ describe('up', () => {
   it('starts a Redis that was killed again, at the same address', async () => {
     using dir = tmpDir();
     const up = start(dir);
-    await up.record('ready');
+    await up.ready();
     const pidFile = dir.join('data/run/redis.json');
     const { pid } = JSON.parse(readFileSync(pidFile, 'utf8'));
     process.kill(pid, 'SIGKILL');
@@ -79,7 +79,7 @@ describe('up', () => {
   it('takes a signal that comes twice at once, as wrappers send it, for one', async () => {
     using dir = tmpDir();
     const up = start(dir, { env: { FAKE_DRAIN: '100' } });
-    await up.record('ready');
+    await up.ready();
     up.child.kill('SIGTERM');
     up.child.kill('SIGINT');
     expect(await up.exit).toBe(0);
@@ -89,24 +89,24 @@ describe('up', () => {
   it('leaves no child behind when it is killed itself, and the next one starts on the same data', async () => {
     using dir = tmpDir();
     const first = start(dir);
-    await first.record('ready');
+    await first.ready();
     const pids = childPids(dir.join('data'));
     first.child.kill('SIGKILL');
     await waitFor(() => !pids.some(alive), { what: 'all children gone' });
     const second = start(dir);
-    await second.record('ready');
+    await second.ready();
   });
 
   it('ends a Redis that a killed run had left, and nothing that only has its pid', async () => {
     using dir = tmpDir();
     const first = start(dir);
-    await first.record('ready');
+    await first.ready();
     first.child.kill('SIGTERM');
     await first.exit;
     // A process that got an old pid has another start time.
     writeFileSync(dir.join('data/run/redis.json'), JSON.stringify({ pid: process.pid, started: 1 }));
     const second = start(dir);
-    await second.record('ready');
+    await second.ready();
     expect(alive(process.pid)).toBe(true);
   });
 
@@ -139,7 +139,7 @@ describe('up', () => {
     using dir = tmpDir();
     const data = dir.join('a folder with blanks', 'x'.repeat(120), "it's data");
     const up = start(dir, { data });
-    await up.record('ready');
+    await up.ready();
     const folder = readFileSync(`${data}/redis/socket-folder`, 'utf8');
     expect(existsSync(`${folder}/redis.sock`)).toBe(true);
     up.child.kill('SIGINT');

@@ -41,7 +41,12 @@ export async function checkPublished(mirror: Mirror): Promise<Published> {
   }
   const found = await tally(join(root, '.hg'));
   if (found.files < write.files || found.bytes < write.bytes) {
-    throw wrong('files are missing that the receipt counts', { files: found.files, bytes: found.bytes, ...write });
+    throw wrong('files are missing that the receipt counts', {
+      files: found.files,
+      bytes: found.bytes,
+      'files wanted': write.files,
+      'bytes wanted': write.bytes,
+    });
   }
   const { changesets, heads } = proof;
   return { mirror: name, generation, path, receiptPath: `${root}.json`, ...write, changesets, heads };

@@ -29,13 +29,22 @@ export function planRedis(redisDir: string, env: NodeJS.ProcessEnv): RedisPlan {
     });
   }
   const { socket, cleanUp } = planSocket(redisDir);
-  const args = [
-    ...['--port', '0', '--unixsocket', socket, '--unixsocketperm', '700', '--dir', redisDir],
-    // Everysec: what is wanted is in the database and what is done is on the volume, so a second of queue that a power
-    // cut takes is made again by the API. A killed process loses nothing: the kernel has what it wrote.
-    ...['--appendonly', 'yes', '--appendfsync', 'everysec', '--save', ''],
-    ...['--maxmemory-policy', 'noeviction', '--daemonize', 'no', '--always-show-logo', 'no', '--logfile', ''],
+  const settings: readonly (readonly [string, string])[] = [
+    ['port', '0'],
+    ['unixsocket', socket],
+    ['unixsocketperm', '700'],
+    ['dir', redisDir],
+    ['appendonly', 'yes'],
+    // What is wanted is in the database and what is done is on the volume, so a second of queue that a power cut takes
+    // is made again by the API. A killed process loses nothing: the kernel has what it wrote.
+    ['appendfsync', 'everysec'],
+    ['save', ''],
+    ['maxmemory-policy', 'noeviction'],
+    ['daemonize', 'no'],
+    ['always-show-logo', 'no'],
+    ['logfile', ''],
   ];
+  const args = settings.flatMap(([name, value]) => [`--${name}`, value]);
   const wrapper = fileURLToPath(new URL(ownFile('exec-redis'), import.meta.url));
   const spec: ChildSpec = {
     name: 'redis',

@@ -120,7 +120,7 @@ export class Stack {
 
   async #startRedis(): Promise<string> {
     const plan = planRedis(this.#options.dir.redis, this.#options.env);
-    this.#cleanUp = plan.cleanUp;
+    this.#cleanUp = () => plan.cleanUp();
     this.#add(new Child(plan.spec, this.#listen('redis')));
     await this.#within(START_DEADLINE, (signal) => redisAnswers(plan.url, signal));
     return plan.url;
