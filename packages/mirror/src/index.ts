@@ -1,1 +1,17 @@
-export {};
+export type { Checkpoint } from './checkpoints.ts';
+export { type CloneRequest, cloneToStaging, type WriteSettings } from './clone.ts';
+export { type CloseContext, type CloseRequest, cancelTask, closeTask } from './close.ts';
+export { DEFAULT_LOCK_DURATION, type MirrorContext, type MirrorProgress, type TaskRef } from './context.ts';
+export { parseWritten, type Written } from './fences.ts';
+export { type JanitorOptions, type JanitorReport, runJanitor } from './janitor.ts';
+export { readLane } from './lane/lane.ts';
+export type { LaneOutcome, LaneRecord, StagedFault } from './lane/record.ts';
+export { cloneLocal, type LocalCloneOptions, type LocalReceipt } from './local.ts';
+export { decodeMirrorName, encodeMirrorName, namesConflict, parseMirrorName } from './names.ts';
+export type { Settled } from './outcome.ts';
+export { type Proof, type ProofContext, proveQuick } from './proof/prove.ts';
+export type { Receipt } from './receipt.ts';
+export { type MirrorFacts, readMirror, scanVolume } from './scan.ts';
+export { type CloneSource, resolveSource, sourceIdentity } from './source.ts';
+export { ENGINE_VERSION } from './version.ts';
+export { Volume } from './volume.ts';

@@ -1,0 +1,56 @@
+import { applyStreamBundle } from '@quicksilver/stream-clone';
+import type { MirrorContext, MirrorProgress, TaskRef } from './context.ts';
+import { report } from './context.ts';
+import { seal, takeFence, type Written } from './fences.ts';
+import { checkLinkPlace } from './link.ts';
+import { parseMirrorName } from './names.ts';
+import { type CloneSource, resolveSource } from './source.ts';
+import type { Volume } from './volume.ts';
+
+/** What is left out is decided by the engine, and said in the receipt. */
+export interface WriteSettings {
+  readonly writers?: number | undefined;
+  /** Bytes in flight between reader and writers. */
+  readonly memoryTarget?: number | undefined;
+  readonly fileMode?: number | undefined;
+  readonly dirMode?: number | undefined;
+}
+
+export interface CloneRequest {
+  readonly task: TaskRef;
+  readonly mirror: string;
+  readonly source: CloneSource;
+  /** Directories below which local sources are allowed; undefined allows all. */
+  readonly sourceRoots?: readonly string[] | undefined;
+  readonly settings: WriteSettings;
+}
+
+/**
+ * The writer's half of the main job: bytes of the source to a private directory, sealed when complete. Safe to run
+ * twice or at once, and to be killed anywhere: the next attempt takes the next fence and begins afresh.
+ */
+export async function cloneToStaging(volume: Volume, request: CloneRequest, ctx: MirrorContext): Promise<Written> {
+  const mirror = parseMirrorName(request.mirror);
+  const lane = { task: request.task, mirror };
+
+  report(ctx, 'plan');
+  const attempt = await takeFence(volume, lane, ctx);
+  if ('write' in attempt) return attempt;
+  const path = await resolveSource(request.source, request.sourceRoots);
+  await checkLinkPlace(volume, mirror);
+
+  await ctx.checkpoint?.('clone-write-begun');
+  const write = await applyStreamBundle({
+    source: { kind: 'file', path },
+    root: volume.paths.staging(attempt.staging),
+    ...request.settings,
+    signal: ctx.signal,
+    onProgress: (progress: MirrorProgress) => ctx.onProgress?.(progress),
+  });
+  await ctx.checkpoint?.('clone-written');
+
+  const written = { ...attempt, write };
+  report(ctx, 'seal');
+  await seal(volume, lane, { ...ctx, written });
+  return written;
+}

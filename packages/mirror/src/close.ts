@@ -1,0 +1,192 @@
+import { type FaultRecord, faultRecord, HgError } from '@quicksilver/hg-types';
+import { bootId } from '@quicksilver/native';
+import type { WriteReceipt } from '@quicksilver/stream-clone';
+import { DEFAULT_LOCK_DURATION, type MirrorContext, report, type TaskRef } from './context.ts';
+import { holdLane, type LaneTask, type Written } from './fences.ts';
+import { flushVolume } from './flush.ts';
+import { findReceiptOfTask } from './generations.ts';
+import { readLane } from './lane/lane.ts';
+import type { LaneRecord } from './lane/record.ts';
+import { stagingName } from './layout.ts';
+import { parseMirrorName } from './names.ts';
+import { failed, rethrowTransient, type Settled, stagedFault } from './outcome.ts';
+import { proveQuick } from './proof/prove.ts';
+import type { ReceiptDraft } from './receipt.ts';
+import { type Ending, settle } from './settle.ts';
+import type { CloneSource } from './source.ts';
+import { emptyTrash } from './trash.ts';
+import { ENGINE_VERSION } from './version.ts';
+import type { Volume } from './volume.ts';
+
+export interface CloseRequest {
+  readonly task: TaskRef;
+  readonly mirror: string;
+  readonly action: 'publish' | 'retire';
+  /** Absent for `retire`. */
+  readonly source?: CloneSource | undefined;
+  /** What the writer returned. Without it nothing is published, whatever lies on disk. */
+  readonly written?: Written | undefined;
+  /** Why the writer returned nothing. */
+  readonly childProblem?: (FaultRecord & { readonly stage?: string | undefined }) | undefined;
+  readonly cancelled: boolean;
+  readonly flush: boolean;
+  readonly verify: 'quick' | 'sample' | 'full';
+}
+
+export interface CloseContext extends MirrorContext {
+  /** The end is recorded and can be told; what is still to do is removing trash. */
+  readonly onSettled?: ((settled: Settled) => void) | undefined;
+}
+
+/**
+ * The closer's half of the main job: prove -> flush -> receipt -> publish -> settle, or settle as failed or cancelled.
+ * Safe to run again, twice at once, and to be killed anywhere: all runs end in the one outcome that is recorded.
+ *
+ * What it throws is no verdict about the work (aborted, out of handles): the task is not settled, run it again.
+ */
+export async function closeTask(volume: Volume, request: CloseRequest, ctx: CloseContext): Promise<Settled> {
+  const lane = { task: request.task, mirror: parseMirrorName(request.mirror) };
+  await ctx.checkpoint?.('close-begun');
+  const ending = await prepareEnding(volume, { ...request, ...lane }, ctx);
+  return finish(volume, lane, { ending, ctx });
+}
+
+/** Ends a task as cancelled from any process, unless it has ended or is shown already. Nothing of it stays behind. */
+export async function cancelTask(volume: Volume, request: LaneTask, ctx: CloseContext): Promise<Settled> {
+  const lane = { task: request.task, mirror: parseMirrorName(request.mirror) };
+  return finish(volume, lane, { ending: cancelled(), ctx });
+}
+
+async function finish(volume: Volume, lane: LaneTask, work: { ending: Ending; ctx: CloseContext }): Promise<Settled> {
+  const { settled, trash } = await settle(volume, lane, work.ending, work.ctx);
+  work.ctx.onSettled?.(settled);
+  await emptyTrash(trash);
+  return settled;
+}
+
+function cancelled(): Ending {
+  const problem = stagedFault('cancel', faultRecord(new HgError('HG_CANCELLED', 'the task was cancelled')));
+  return { kind: 'end', outcome: { state: 'cancelled', problem } };
+}
+
+/** Everything that takes time, without the lane. */
+async function prepareEnding(volume: Volume, request: CloseRequest, ctx: CloseContext): Promise<Ending> {
+  if (request.cancelled || request.childProblem?.code === 'HG_CANCELLED') return cancelled();
+  if (request.action === 'retire') return { kind: 'retire' };
+  const record = await readLane(volume, request.mirror);
+  if (await isPastProof(volume, request, record)) return { kind: 'resume' };
+  const { written, source } = request;
+  if (!written || !source) return { kind: 'end', outcome: childOutcome(request) };
+  if (request.verify !== 'quick') {
+    return fail(
+      'prove',
+      new HgError('HG_NOT_YET', 'this level of proof is not supported yet', { level: request.verify }),
+    );
+  }
+  if (written.staging !== stagingName(request.task.id, written.fence)) {
+    return fail('prove', new HgError('HG_USAGE', 'the writer named a directory that is not its own', {}));
+  }
+  await refuseLostBytes(volume, { request, record, ctx });
+  return proveAndFlush(volume, { request, written, source }, ctx);
+}
+
+/** True when another run has come further, or the lane is not this task's any more: `settle` knows what to do. */
+async function isPastProof(
+  volume: Volume,
+  { task, mirror }: LaneTask,
+  record: LaneRecord | undefined,
+): Promise<boolean> {
+  if (record && (record.task.number > task.number || (record.task.id === task.id && record.state === 'settled')))
+    return true;
+  return (await findReceiptOfTask(volume, mirror, task)) !== undefined;
+}
+
+function childOutcome({ childProblem }: CloseRequest): ReturnType<typeof failed> {
+  const lost = new HgError('HG_WORKER_LOST', 'the writer ended without a result');
+  const problem = stagedFault(childProblem?.stage ?? 'write', childProblem ?? faultRecord(lost));
+  return { state: 'failed', problem };
+}
+
+function fail(stage: string, err: unknown): Ending {
+  return { kind: 'end', outcome: failed(stage, err) };
+}
+
+/**
+ * What was written but never flushed does not outlive a restart of the machine, whatever the names and sizes say. The
+ * lane goes back to writing, so that another attempt of the task may write again.
+ *
+ * @throws HgError HG_FENCED then: this close has nothing to publish, and does not end the task.
+ */
+async function refuseLostBytes(
+  volume: Volume,
+  { request, record, ctx }: { request: CloseRequest; record: LaneRecord | undefined; ctx: CloseContext },
+): Promise<void> {
+  if (record?.task.id !== request.task.id) return;
+  if (record.state === 'sealed' && (volume.network || record.boot === bootId())) return;
+  if (record.state === 'sealed') {
+    await using lane = await holdLane(volume, request.mirror, { ...ctx, stage: 'publish' });
+    if (lane.record?.fence === record.fence && lane.record.state === 'sealed') {
+      const { task, action, fence, lastGeneration } = lane.record;
+      await lane.write({ task, action, fence, state: 'writing', lastGeneration });
+    }
+  }
+  throw new HgError('HG_FENCED', 'the machine restarted before the bytes were flushed: they are written again', {
+    mirror: request.mirror,
+    fence: record.fence,
+  });
+}
+
+interface ProofInput {
+  readonly request: CloseRequest;
+  readonly written: Written;
+  readonly source: CloneSource;
+}
+
+async function proveAndFlush(
+  volume: Volume,
+  { request, written, source }: ProofInput,
+  ctx: CloseContext,
+): Promise<Ending> {
+  const { task, mirror, flush } = request;
+  const { fence, staging, write } = written;
+  let stage = 'prove';
+  try {
+    report(ctx, 'prove');
+    const part = () => volume.paths.staging(`${staging}.${crypto.randomUUID()}.part`);
+    const proof = await proveQuick(volume.paths.staging(staging), write, { ...ctx, part });
+    const proved = new Date().toISOString();
+    await ctx.checkpoint?.('close-proved');
+
+    stage = 'flush';
+    if (flush) {
+      report(ctx, 'flush');
+      // A write-back that failed is lost for good: this ends the task, trying again would only hide it.
+      await flushVolume(volume, { signal: ctx.signal, patience: ctx.lockDuration ?? DEFAULT_LOCK_DURATION });
+    }
+    await ctx.checkpoint?.('close-flushed');
+
+    const draft: ReceiptDraft = {
+      v: 1,
+      mirror,
+      task: { id: task.id, number: task.number },
+      fence,
+      engine: { name: 'quicksilver', version: ENGINE_VERSION },
+      source: { ...source, size: write.source.size },
+      method: methodOf(write),
+      proof,
+      write,
+      flushed: flush,
+      warnings: [...write.warnings, ...proof.warnings],
+      times: { proved, flushed: flush ? new Date().toISOString() : undefined },
+    };
+    return { kind: 'publish', draft, written };
+  } catch (err) {
+    rethrowTransient(err, ctx.signal);
+    return fail(stage, err);
+  }
+}
+
+/** The ladder has one rung yet: a bundle that the user gave. */
+function methodOf(write: WriteReceipt): ReceiptDraft['method'] {
+  return { name: write.method, why: 'the source is a bundle file that holds a stream clone' };
+}

@@ -1,0 +1,41 @@
+import type { Checkpoint } from './checkpoints.ts';
+import type { LaneWait } from './lane/lane.ts';
+
+/** One attempt's task: the id names its files, the number is its place in the lane of its mirror (rising). */
+export interface TaskRef {
+  readonly id: string;
+  readonly number: number;
+}
+
+export interface MirrorProgress {
+  readonly stage: 'plan' | 'write' | 'seal' | 'prove' | 'flush' | 'publish';
+  readonly files: { readonly done: number; readonly total: number };
+  readonly bytes: { readonly done: number; readonly total: number };
+  /** For example the holder of a lock that is waited for. */
+  readonly note?: string;
+}
+
+export interface MirrorContext {
+  readonly signal: AbortSignal;
+  readonly onProgress?: ((progress: MirrorProgress) => void) | undefined;
+  /** Called between any two steps that a kill may separate: tests stop or kill the process there. */
+  readonly checkpoint?: ((name: Checkpoint) => void | Promise<void>) | undefined;
+  /** Milliseconds after which a holder of a lane on this host counts as frozen and is killed (default 30 s). */
+  readonly lockDuration?: number | undefined;
+}
+
+export const DEFAULT_LOCK_DURATION = 30_000;
+
+const NOTHING = { done: 0, total: 0 };
+
+export function report(ctx: MirrorContext, stage: MirrorProgress['stage'], more: Partial<MirrorProgress> = {}): void {
+  ctx.onProgress?.({ stage, files: NOTHING, bytes: NOTHING, ...more });
+}
+
+/** What a task shows while it waits for a lane. */
+export function waitNote(wait: LaneWait): string {
+  const { holder, killed } = wait;
+  if (!holder) return 'waits for the lane of this mirror';
+  const who = `process ${holder.pid} on ${holder.host}, since ${holder.at}`;
+  return killed ? `ended a frozen holder of the lane: ${who}` : `waits for the lane, held by ${who}`;
+}

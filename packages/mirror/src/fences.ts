@@ -1,0 +1,151 @@
+import { mkdir, readFile } from 'node:fs/promises';
+import { HgError } from '@quicksilver/hg-types';
+import type { WriteReceipt } from '@quicksilver/stream-clone';
+import { DEFAULT_LOCK_DURATION, type MirrorContext, report, type TaskRef, waitNote } from './context.ts';
+import { writeDurably } from './durable.ts';
+import { readableReceipt } from './generations.ts';
+import { Lane } from './lane/lane.ts';
+import { isCount, isObject, type LaneRecord } from './lane/record.ts';
+import { stagingName } from './layout.ts';
+import { emptyTrash, trashStaging } from './trash.ts';
+import type { Volume } from './volume.ts';
+
+/** What an attempt has written, complete and sealed. */
+export interface Written {
+  readonly fence: number;
+  /** Name below `staging/`. */
+  readonly staging: string;
+  readonly write: WriteReceipt;
+}
+
+export interface Attempt {
+  readonly fence: number;
+  readonly staging: string;
+}
+
+export interface LaneTask {
+  readonly task: TaskRef;
+  readonly mirror: string;
+}
+
+/** Takes the lane of a mirror for as long as one short step; what it waits for is reported. */
+export function holdLane(
+  volume: Volume,
+  mirror: string,
+  stage: MirrorContext & { stage: 'plan' | 'seal' | 'publish' },
+): Promise<Lane> {
+  return Lane.acquire(volume, mirror, {
+    signal: stage.signal,
+    lockDuration: stage.lockDuration ?? DEFAULT_LOCK_DURATION,
+    onWait: (wait) => report(stage, stage.stage, { note: waitNote(wait) }),
+  });
+}
+
+/**
+ * The next fence of the lane and an empty directory that belongs to it alone. A task that is sealed or settled gets
+ * none: what it has written is returned, or its end is thrown. What earlier attempts of the task left is removed.
+ *
+ * @throws HgError HG_FENCED when a later task has the lane or this one has failed, HG_CANCELLED when it was cancelled.
+ */
+export async function takeFence(
+  volume: Volume,
+  { task, mirror }: LaneTask,
+  ctx: MirrorContext,
+): Promise<Attempt | Written> {
+  let attempt: Attempt;
+  let trash: string[];
+  {
+    await using lane = await holdLane(volume, mirror, { ...ctx, stage: 'plan' });
+    await ctx.checkpoint?.('clone-lane-held');
+    const { record } = lane;
+    if (record) refuseOvertaken(record, task);
+    if (record?.task.number === task.number && record.state !== 'writing') return recordedEnd(volume, record);
+    const fence = (record?.fence ?? 0) + 1;
+    const lastGeneration = record?.lastGeneration ?? 0;
+    attempt = { fence, staging: stagingName(task.id, fence) };
+    // The fence comes first: from here on no earlier attempt can seal, and the janitor knows whose directory it is.
+    await lane.write({ task, action: 'clone', fence, state: 'writing', lastGeneration });
+    await ctx.checkpoint?.('clone-fence-taken');
+    trash = await trashStaging(volume, task.id);
+    await ctx.checkpoint?.('clone-old-staging-trashed');
+    await mkdir(volume.paths.staging(attempt.staging));
+    await ctx.checkpoint?.('clone-staging-made');
+  }
+  // Before writing, so that what a dead attempt left does not take the room of this one.
+  await emptyTrash(trash);
+  return attempt;
+}
+
+/**
+ * Says that the bytes of an attempt are complete, if its fence is still the latest. From here on no attempt of this
+ * task writes any more.
+ */
+export async function seal(
+  volume: Volume,
+  { task, mirror }: LaneTask,
+  ctx: MirrorContext & { written: Written },
+): Promise<void> {
+  const { written } = ctx;
+  await using lane = await holdLane(volume, mirror, { ...ctx, stage: 'seal' });
+  const { record } = lane;
+  if (!record || record.task.id !== task.id || record.fence !== written.fence || record.state !== 'writing') {
+    // A later attempt or a later task has the lane, or this task was settled meanwhile.
+    throw new HgError('HG_FENCED', 'the attempt was overtaken while it wrote', { mirror, fence: written.fence });
+  }
+  const path = volume.paths.staging(`${written.staging}.write.json`);
+  await writeDurably(
+    path,
+    JSON.stringify({ v: 1, write: written.write }),
+    volume.paths.staging(`${written.staging}.part`),
+  );
+  await ctx.checkpoint?.('clone-write-receipt');
+  const { action, fence, lastGeneration } = record;
+  await lane.write({ task, action, fence, state: 'sealed', lastGeneration });
+  await ctx.checkpoint?.('clone-sealed');
+}
+
+/** @throws HgError HG_FENCED when the lane belongs to a later task, or to another one of the same number. */
+export function refuseOvertaken(record: LaneRecord, task: TaskRef): void {
+  if (record.task.number < task.number) return;
+  if (record.task.number === task.number && record.task.id === task.id) return;
+  throw new HgError('HG_FENCED', 'a later task has the lane of this mirror', {
+    mirror: record.mirror,
+    task: task.number,
+    lane: record.task.number,
+  });
+}
+
+/** What a sealed or settled task has written. */
+async function recordedEnd(volume: Volume, record: LaneRecord): Promise<Written> {
+  const { mirror, fence, task } = record;
+  const staging = stagingName(task.id, fence);
+  if (record.state === 'sealed') {
+    return { fence, staging, write: await readWriteReceipt(volume, staging) };
+  }
+  const { state, generation } = record.outcome ?? {};
+  const receipt = generation === undefined ? undefined : await readableReceipt(volume, mirror, generation);
+  if (receipt?.task.id === task.id) return { fence: receipt.fence, staging, write: receipt.write };
+  if (state === 'cancelled') throw new HgError('HG_CANCELLED', 'the task was cancelled', { mirror });
+  throw new HgError('HG_FENCED', 'the task has ended already', { mirror, state: state ?? 'unknown' });
+}
+
+async function readWriteReceipt(volume: Volume, staging: string): Promise<WriteReceipt> {
+  const file = volume.paths.staging(`${staging}.write.json`);
+  const value: unknown = JSON.parse(await readFile(file, 'utf8'));
+  if (!isObject(value) || value.v !== 1 || !isWriteReceipt(value.write)) {
+    throw new HgError('HG_IO', 'the receipt of a sealed attempt cannot be read', { file });
+  }
+  return value.write;
+}
+
+/** What came back through a queue, checked before it is relied on. @throws HgError HG_USAGE when it is something else. */
+export function parseWritten(value: unknown): Written {
+  if (!isObject(value) || !isCount(value.fence) || typeof value.staging !== 'string' || !isWriteReceipt(value.write)) {
+    throw new HgError('HG_USAGE', 'this is not what a writer returns', {});
+  }
+  return { fence: value.fence, staging: value.staging, write: value.write };
+}
+
+function isWriteReceipt(value: unknown): value is WriteReceipt {
+  return isObject(value) && value.v === 1 && Array.isArray(value.requirements) && typeof value.files === 'number';
+}
