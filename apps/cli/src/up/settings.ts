@@ -36,7 +36,7 @@ function portFrom(text: string | undefined): number {
   return text && /^\d{1,5}$/.test(text) ? Number(text) : DEFAULT_PORT;
 }
 
-const DEFAULT_GRACE = 25_000;
+const DEFAULT_GRACE = 8000;
 function graceFrom(text: string | undefined): number {
   return text && /^\d{1,9}$/.test(text) ? Number(text) : DEFAULT_GRACE;
 }
