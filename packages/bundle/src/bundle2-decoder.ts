@@ -126,7 +126,7 @@ export class Bundle2Decoder {
     if (field === undefined) return taken;
     const start = this.#offset - field.length;
     if (this.#state === 'part-size') this.#partSize(readI32(field, 0), start);
-    else if (this.#state === 'part-header') this.#partHeader(readPartHeader(field, start), start);
+    else if (this.#state === 'part-header') this.#partHeader(readPartHeader(field, start));
     else this.#chunkSize(readI32(field, 0), start);
     return taken;
   }
@@ -150,9 +150,9 @@ export class Bundle2Decoder {
     else this.#expect('finished', 0);
   }
 
-  #partHeader(header: PartHeader, start: number): void {
-    if (isErrorPart(header)) throw errorPartFault(header, start);
-    const consumers = this.#outer ? [] : this.#open(header, start);
+  #partHeader(header: PartHeader): void {
+    if (isErrorPart(header)) throw errorPartFault(header);
+    const consumers = this.#outer ? [] : this.#open(header);
     if (this.#outer) admitInterrupt(header);
     if (header.type === 'output' && this.#visitor.output) {
       consumers.push(new OutputText((line) => this.#visitor.output?.(line)));
@@ -161,8 +161,8 @@ export class Bundle2Decoder {
     this.#expect('chunk-size', SIZE_BYTES);
   }
 
-  #open(header: PartHeader, start: number): PartConsumer[] {
-    const consumer = this.#visitor.part(header, start);
+  #open(header: PartHeader): PartConsumer[] {
+    const consumer = this.#visitor.part(header, header.offset);
     return consumer === 'skip' ? [] : [consumer];
   }
 

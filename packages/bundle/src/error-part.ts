@@ -11,8 +11,8 @@ export function isErrorPart(header: PartHeader): boolean {
  * kinds there are: `error:abort` (message, hint), `error:pushraced` (message), `error:unsupportedcontent` (parttype,
  * params, separated by NUL), `error:pushkey` (in-reply-to, ...). All end the reading with the writer's own words.
  */
-export function errorPartFault(header: PartHeader, offset: number): HgError {
-  const where: Record<string, string | number> = { part: printable(header.rawType), offset };
+export function errorPartFault(header: PartHeader): HgError {
+  const where: Record<string, string | number> = { part: printable(header.rawType), offset: header.offset };
   for (const key of ['message', 'hint', 'parttype', 'params', 'in-reply-to']) {
     const param = header.params.get(key);
     if (param) where[key] = printable(param.value.split('\0').join(', '));

@@ -78,5 +78,6 @@ export function unknownFeature(header: PartHeader, parameter?: string): HgError 
   return new HgError('HG_UNSUPPORTED', 'the bundle needs a feature that is not known', {
     part: printable(header.rawType),
     ...(parameter === undefined ? {} : { parameter: printable(parameter) }),
+    offset: header.offset,
   });
 }

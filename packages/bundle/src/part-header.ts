@@ -19,6 +19,8 @@ export interface PartHeader {
   readonly id: number;
   /** Length of the header without its length field. */
   readonly headerSize: number;
+  /** Where the header lies in the (decompressed) input, behind its length field. */
+  readonly offset: number;
   readonly params: ReadonlyMap<string, PartParam>;
 }
 
@@ -52,6 +54,7 @@ export function readPartHeader(header: Uint8Array, offset = 0): PartHeader {
     mandatory: hasAsciiUpper(rawType),
     id,
     headerSize: header.length,
+    offset,
     params,
   };
 }

@@ -35,7 +35,7 @@ export function writeStream2Params(params: Stream2Params): [key: string, value: 
 
 function readCount(header: PartHeader, parameter: string): number {
   const text = required(header, parameter);
-  const where = { part: printable(header.rawType), parameter, value: printable(text) };
+  const where = { part: printable(header.rawType), parameter, value: printable(text), offset: header.offset };
   if (!/^[0-9]+$/.test(text)) throw new HgError('HG_CORRUPT', 'a part parameter is not a number', where);
   const value = Number(text);
   if (value > Number.MAX_SAFE_INTEGER) throw new HgError('HG_LIMIT', 'a part parameter is too large', where);
@@ -45,5 +45,9 @@ function readCount(header: PartHeader, parameter: string): number {
 function required(header: PartHeader, parameter: string): string {
   const param = header.params.get(parameter);
   if (param !== undefined) return param.value;
-  throw new HgError('HG_CORRUPT', 'a part lacks a parameter', { part: printable(header.rawType), parameter });
+  throw new HgError('HG_CORRUPT', 'a part lacks a parameter', {
+    part: printable(header.rawType),
+    parameter,
+    offset: header.offset,
+  });
 }

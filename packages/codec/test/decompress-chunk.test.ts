@@ -1,10 +1,11 @@
 import { deflateSync, zstdCompressSync } from 'node:zlib';
 import { describe, expect, it } from '@jest/globals';
+import { seededRandom } from '@quicksilver/testing';
 import { decompressChunk } from '../src/index.ts';
-import { codeOf, randomBytes, seeded } from './support/pieces.ts';
+import { codeOf } from './support/pieces.ts';
 
-const random = seeded(3);
-const plain = new Uint8Array(Buffer.concat([randomBytes(300, random), Buffer.alloc(5000, 'revision ')]));
+const random = seededRandom(3);
+const plain = new Uint8Array(Buffer.concat([random.bytes(300), Buffer.alloc(5000, 'revision ')]));
 const CHUNKS: readonly ['zlib' | 'zstd', Uint8Array][] = [
   ['zlib', new Uint8Array(deflateSync(plain))],
   ['zstd', new Uint8Array(zstdCompressSync(plain))],
@@ -53,7 +54,7 @@ describe.each(CHUNKS)('a %s chunk', (name, chunk) => {
     for (let round = 0; round < 300; round++) {
       const damaged = chunk.slice();
       for (let flips = 0; flips < 3; flips++) {
-        damaged[Math.floor(random() * damaged.length)] = Math.floor(random() * 256);
+        damaged[random.int(0, damaged.length)] = random.int(0, 256);
       }
       await codeOf(() => decompressChunk(name, damaged, 100_000));
     }

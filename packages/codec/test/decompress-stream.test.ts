@@ -1,11 +1,12 @@
 import { constants, deflateSync, zstdCompressSync } from 'node:zlib';
 import { describe, expect, it } from '@jest/globals';
+import { seededRandom } from '@quicksilver/testing';
 import { type CompressionName, type DecompressOptions, decompressStream } from '../src/index.ts';
-import { codeOf, collect, inPieces, randomBytes, seeded } from './support/pieces.ts';
+import { codeOf, collect, inPieces } from './support/pieces.ts';
 
-const random = seeded(1);
+const random = seededRandom(1);
 const plain = new Uint8Array(
-  Buffer.concat(Array.from({ length: 40 }, () => [randomBytes(50, random), Buffer.alloc(200, 'text ')]).flat()),
+  Buffer.concat(Array.from({ length: 40 }, () => [random.bytes(50), Buffer.alloc(200, 'text ')]).flat()),
 );
 const checked = { params: { [constants.ZSTD_c_checksumFlag]: 1 } };
 
@@ -40,7 +41,7 @@ async function read(name: CompressionName, bytes: Uint8Array, options?: Decompre
 describe.each(SAMPLES)('%s', (name, bytes) => {
   it.each([
     ['whole', () => 2 ** 31],
-    ['in pieces of random length, some of them empty', () => Math.floor(random() * 40) - 5],
+    ['in pieces of random length, some of them empty', () => random.int(-5, 35)],
   ])('comes back when fed %s', async (_, next) => {
     expect(await collect(decompressStream(name, inPieces(bytes, next)))).toEqual(plain);
   });
@@ -234,19 +235,15 @@ describe('bzip2', () => {
 
 describe('random input', () => {
   it('ends in a coded error or a result, in bounded time', async () => {
-    const next = seeded(7);
+    const next = seededRandom(7);
     for (let round = 0; round < 150; round++) {
       const [name, bytes] = COMPRESSED[round % 2] ?? ['zlib', plain];
-      const mutated = concat(
-        bytes.subarray(0, Math.floor(next() * 400)),
-        randomBytes(Math.floor(next() * 60), next),
-        bytes.subarray(300),
-      );
+      const mutated = concat(bytes.subarray(0, next.int(0, 400)), next.bytes(next.int(0, 60)), bytes.subarray(300));
       await codeOf(() =>
         collect(
           decompressStream(
             name,
-            inPieces(mutated, () => Math.floor(next() * 900)),
+            inPieces(mutated, () => next.int(0, 900)),
           ),
         ),
       );

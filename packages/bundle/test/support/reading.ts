@@ -195,3 +195,12 @@ function sidecarName(name: Uint8Array): SidecarName {
     return { hex: Buffer.from(name).toString('hex') };
   }
 }
+
+export async function codeOfAsync(action: () => Promise<unknown>): Promise<string> {
+  try {
+    await action();
+  } catch (err) {
+    return faultOf(err).code;
+  }
+  return 'ok';
+}

@@ -1,19 +1,3 @@
-/** Deterministic numbers in [0, 1): the same cuts and flips on every run (mulberry32). */
-export function seeded(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let t = state;
-    t = Math.imul(t ^ (t >>> 15), t | 1);
-    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
-export function randomBytes(length: number, random: () => number): Uint8Array {
-  return Uint8Array.from({ length }, () => Math.floor(random() * 256));
-}
-
 /** Cuts `bytes` into pieces whose lengths `next` gives. */
 export async function* inPieces(bytes: Uint8Array, next: () => number): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < bytes.length; ) {
