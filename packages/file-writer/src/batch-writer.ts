@@ -63,9 +63,12 @@ export class BatchWriter {
   }
 
   /** A small file of the engine's own, whole. */
-  writeWhole(path: string, bytes: Uint8Array): void {
-    this.#open(path, bytes.length);
-    this.#write(bytes, 0, bytes.length);
+  writeWhole(path: string, pieces: readonly Uint8Array[]): void {
+    this.#open(
+      path,
+      pieces.reduce((sum, piece) => sum + piece.length, 0),
+    );
+    for (const piece of pieces) this.#write(piece, 0, piece.length);
     this.#close();
   }
 

@@ -111,10 +111,10 @@ export class FileWriter implements AsyncDisposable {
   }
 
   /** A small file made by the caller itself, written at once. */
-  writeWhole(path: string, bytes: Uint8Array): void {
+  writeWhole(path: string, pieces: readonly Uint8Array[]): void {
     this.#options.halt.check();
     this.#ensureParent(path);
-    this.#own.writeWhole(path, bytes);
+    this.#own.writeWhole(path, pieces);
   }
 
   directory(path: string): void {

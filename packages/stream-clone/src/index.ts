@@ -1,1 +1,2 @@
-export {};
+export { applyStreamBundle } from './apply.ts';
+export type { FileSource, Progress, StreamCloneOptions, WriteReceipt } from './types.ts';

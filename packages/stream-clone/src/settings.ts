@@ -1,0 +1,43 @@
+import { availableParallelism } from 'node:os';
+import type { BlockGeometry } from '@quicksilver/file-writer';
+import type { StreamCloneOptions } from './types.ts';
+
+export const DEFAULT_MEMORY_TARGET = 64 * 1024 * 1024;
+
+/** Larger blocks cost cache misses, smaller ones hand-overs; measured, see benchmarks/README.md. */
+const BLOCK = 1024 * 1024;
+const MIN_BLOCK = 4 * 1024;
+/** More does not get faster (the disk side is what waits), it only takes memory. */
+const MAX_POOL = 1024 * 1024 * 1024;
+/** Reader and writers need a block each at least. */
+const MIN_COUNT = 2;
+
+/** A stream smaller than both is written sooner than threads would have started. */
+const THREADS_FROM_FILES = 2_000;
+const THREADS_FROM_BYTES = 16 * 1024 * 1024;
+
+/** How the memory target is cut into blocks, for an input of a known size. */
+export function planBlocks(memoryTarget: number, inputSize: number): BlockGeometry {
+  const pool = Math.min(memoryTarget, MAX_POOL);
+  const blockSize = Math.max(MIN_BLOCK, Math.min(BLOCK, 2 ** Math.floor(Math.log2(Math.max(1, pool / 4)))));
+  const useful = Math.ceil(inputSize / blockSize) + 1;
+  return { blockSize, count: Math.max(MIN_COUNT, Math.min(Math.floor(pool / blockSize), useful)) };
+}
+
+export interface WriterChoice {
+  /** Threads; 0 writes on the engine's own. */
+  readonly writers: number;
+  readonly why: string;
+}
+
+export function chooseWriters(
+  { writers, threads = 'auto' }: Pick<StreamCloneOptions, 'writers' | 'threads'>,
+  announced: { readonly fileCount: number; readonly byteCount: number },
+): WriterChoice {
+  if (threads === 'never') return { writers: 0, why: 'no threads, as asked' };
+  const small = announced.fileCount < THREADS_FROM_FILES && announced.byteCount < THREADS_FROM_BYTES;
+  if (threads === 'auto' && small) return { writers: 0, why: 'a small stream is written without threads' };
+  if (writers !== undefined) return { writers, why: 'writers as asked' };
+  const cores = availableParallelism();
+  return { writers: Math.min(2, cores), why: `two writers at most, ${cores} cores` };
+}

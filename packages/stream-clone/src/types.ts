@@ -1,0 +1,63 @@
+import type { CompressionName } from '@quicksilver/codec';
+import type { Owner } from '@quicksilver/file-writer';
+import type { Phase } from '@quicksilver/hg-types';
+
+/** A bundle file of the user: read by ordinary reads, never mapped, since others may shorten it. */
+export interface FileSource {
+  readonly kind: 'file';
+  readonly path: string;
+}
+
+export interface Progress {
+  readonly stage: 'plan' | 'write';
+  readonly files: { readonly done: number; readonly total: number };
+  readonly bytes: { readonly done: number; readonly total: number };
+}
+
+export interface StreamCloneOptions {
+  readonly source: FileSource;
+  /** An existing, empty directory that nobody else uses: it becomes the repository. It is never made again. */
+  readonly root: string;
+  /** Writer threads; by default as many as help, two at most. */
+  readonly writers?: number | undefined;
+  /** Bytes in flight between reader and writers (default 64 MiB). */
+  readonly memoryTarget?: number | undefined;
+  /** `auto`: small streams are written without threads, which would take longer to start than to help. */
+  readonly threads?: 'auto' | 'always' | 'never' | undefined;
+  /** Exact modes when given, else 0666 and 0777 less the umask. */
+  readonly fileMode?: number | undefined;
+  readonly dirMode?: number | undefined;
+  readonly owner?: Owner | undefined;
+  readonly signal: AbortSignal;
+  /** Called often; the caller slows it down. */
+  onProgress?(progress: Progress): void;
+}
+
+/** What was written, as plain data. Names are bytes, one character each. */
+export interface WriteReceipt {
+  readonly v: 1;
+  readonly source: {
+    readonly path: string;
+    readonly size: number;
+    readonly header: 'HG20';
+    readonly compression: CompressionName;
+  };
+  readonly method: 'stream-v2';
+  /** Of the repository written, sorted. */
+  readonly requirements: readonly string[];
+  /** As the stream announced them. */
+  readonly streamedRequirements: readonly string[];
+  /** Files of the stream that were written, and their bytes; not counted are the few that the engine adds. */
+  readonly files: number;
+  readonly bytes: number;
+  readonly directories: number;
+  /** Files of the stream that a repository like this does not keep. */
+  readonly droppedFiles: readonly string[];
+  /** From a `bookmarks` part: to be written once their nodes are known to exist. */
+  readonly bookmarks: readonly { readonly name: string; readonly node: string }[];
+  /** From `phase-heads` parts: to be applied once their nodes are known to exist. */
+  readonly phaseHeads: readonly { readonly phase: Phase; readonly node: string }[];
+  readonly warnings: readonly string[];
+  readonly settings: { readonly writers: number; readonly memoryTarget: number; readonly why: string };
+  readonly seconds: number;
+}
