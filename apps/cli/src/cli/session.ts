@@ -1,3 +1,4 @@
+import { printable } from '@quicksilver/hg-types';
 import { type ProgressUpdate, type ProgressView, progressFor, silentProgress } from '../terminal/progress.ts';
 import { EXIT, exitFor } from './exit-codes.ts';
 import { debugText, describeFailure } from './faults.ts';
@@ -50,6 +51,11 @@ export class Session {
   /** On the way, for a person. */
   note(text: string): void {
     if (!this.quiet) process.stderr.write(`${text}\n`);
+  }
+
+  /** Shown also with --quiet: it is about the result. */
+  warn(text: string): void {
+    process.stderr.write(`quicksilver: warning: ${printable(text)}\n`);
   }
 
   progress(update: ProgressUpdate): void {

@@ -1,5 +1,9 @@
+import { resolve } from 'node:path';
+import { printable } from '@quicksilver/hg-types';
+import { cloneLocal, type LocalReceipt } from '@quicksilver/mirror';
 import { notYet } from '../cli/faults.ts';
 import { type CommonFlags, inSession, OK, Session } from '../cli/session.ts';
+import { formatBytes, formatDuration, plural } from '../terminal/format.ts';
 
 export interface CloneFlags extends CommonFlags {
   readonly stream: 'auto' | 'require' | 'never';
@@ -29,9 +33,31 @@ export function refuseWhatIsNotThere(source: string, flags: CloneFlags): void {
 }
 
 export function clone(source: string, dest: string, flags: CloneFlags): Promise<number> {
-  return inSession(new Session(flags), async (session) => {
+  return inSession(new Session(flags, 'stopping, and removing what was written ...'), async (session) => {
     refuseWhatIsNotThere(source, flags);
-    session.note(dest);
+    const began = performance.now();
+    const receipt = await cloneLocal({
+      source: { kind: 'bundle-file', path: resolve(source) },
+      dest,
+      settings: flags.threads === 'auto' ? {} : { writers: flags.threads },
+      flush: flags.flush,
+      signal: session.signal,
+      onProgress: (progress) => session.progress(progress),
+    });
+    session.endProgress();
+    const seconds = (performance.now() - began) / 1000;
+    session.record('result', { ...receipt, seconds });
+    for (const warning of receipt.warnings) session.warn(warning);
+    session.say(summary(receipt, seconds));
     return OK;
   });
+}
+
+function summary(receipt: LocalReceipt, seconds: number): string {
+  const { path, write, proof, flushed } = receipt;
+  const written = `${plural(write.files, 'file')}, ${formatBytes(write.bytes)} in ${formatDuration(seconds)}`;
+  const history = `${plural(proof.changesets, 'changeset')}, ${plural(proof.heads.count, 'head')}`;
+  return printable(
+    `${path}: ${written}; ${history}; proved (${proof.level})${flushed ? ' and flushed' : ', not flushed'}`,
+  );
 }

@@ -8,7 +8,7 @@ import type { Mirror } from './api-client.ts';
 const Receipt = z.object({
   generation: z.int(),
   write: z.object({ files: z.int(), bytes: z.int() }),
-  proof: z.object({ changesets: z.int(), heads: z.array(z.string()) }),
+  proof: z.object({ changesets: z.int(), heads: z.object({ count: z.int(), nodes: z.array(z.string()) }) }),
 });
 
 export interface Published {
@@ -48,8 +48,16 @@ export async function checkPublished(mirror: Mirror): Promise<Published> {
       'bytes wanted': write.bytes,
     });
   }
-  const { changesets, heads } = proof;
-  return { mirror: name, generation, path, receiptPath: `${root}.json`, ...write, changesets, heads };
+  const { changesets } = proof;
+  return {
+    mirror: name,
+    generation,
+    path,
+    receiptPath: `${root}.json`,
+    ...write,
+    changesets,
+    heads: proof.heads.nodes,
+  };
 }
 
 function wrong(message: string, where: Record<string, string | number>): HgError {

@@ -103,37 +103,40 @@ export function progressFor(out: ProgressOut, env: NodeJS.ProcessEnv): ProgressV
   return out.isTTY && env.TERM !== 'dumb' ? new TerminalProgress(out) : new PlainProgress(out);
 }
 
-function share({ done, total }: ProgressUpdate['bytes']): number {
+/** Writing is measured in bytes; what comes after goes through what was written piece by piece. */
+function share({ stage, files, bytes }: ProgressUpdate): number {
+  const { done, total } = stage === 'write' || files.total === 0 ? bytes : files;
   return total > 0 ? Math.min(1, done / total) : 0;
 }
 
-function eta(progress: ProgressUpdate, rate: number | undefined): string | undefined {
+function speed(progress: ProgressUpdate, rate: number | undefined): string[] {
+  if (progress.stage !== 'write' || !rate) return [];
   const left = progress.bytes.total - progress.bytes.done;
-  return rate && left > 0 ? formatDuration(left / rate) : undefined;
+  return [`${formatBytes(rate)}/s`, ...(left > 0 ? [`${formatDuration(left / rate)} left`] : [])];
 }
 
 function terminalLine(progress: ProgressUpdate, rate: number | undefined): string {
   const { stage, files, bytes, note } = progress;
   const parts = [stage.padEnd(7)];
-  if (bytes.total > 0) {
-    const filled = Math.round(share(bytes) * BAR_WIDTH);
-    parts.push(`[${'#'.repeat(filled)}${'.'.repeat(BAR_WIDTH - filled)}] ${Math.floor(share(bytes) * 100)}%`);
-    parts.push(`${formatBytes(bytes.done)} of ${formatBytes(bytes.total)}`);
+  if (bytes.total > 0 || files.total > 0) {
+    const filled = Math.round(share(progress) * BAR_WIDTH);
+    parts.push(`[${'#'.repeat(filled)}${'.'.repeat(BAR_WIDTH - filled)}] ${Math.floor(share(progress) * 100)}%`);
   }
-  if (files.total > 0) parts.push(`${formatCount(files.done)} of ${formatCount(files.total)} files`);
-  if (rate) parts.push(`${formatBytes(rate)}/s`);
-  const left = eta(progress, rate);
-  if (left) parts.push(`${left} left`);
+  if (stage === 'write') {
+    parts.push(`${formatBytes(bytes.done)} of ${formatBytes(bytes.total)}`);
+    parts.push(`${formatCount(files.done)} of ${formatCount(files.total)} files`);
+  }
+  parts.push(...speed(progress, rate));
   if (note) parts.push(printable(note));
   return parts.join('  ');
 }
 
 function plainLine(progress: ProgressUpdate, rate: number | undefined): string {
-  const { stage, bytes, note } = progress;
-  const parts = [`${stage}: ${Math.floor(share(bytes) * 100)}% of ${formatBytes(bytes.total)}`];
-  if (rate) parts.push(`${formatBytes(rate)}/s`);
-  const left = eta(progress, rate);
-  if (left) parts.push(`about ${left} left`);
+  const { stage, bytes, files, note } = progress;
+  const parts: string[] = [];
+  if (stage === 'write') parts.push(`${Math.floor(share(progress) * 100)}% of ${formatBytes(bytes.total)}`);
+  else if (files.total > 0) parts.push(`${Math.floor(share(progress) * 100)}%`);
+  parts.push(...speed(progress, rate));
   if (note) parts.push(printable(note));
-  return parts.join(', ');
+  return [stage, ...(parts.length > 0 ? [parts.join(', ')] : [])].join(': ');
 }

@@ -63,6 +63,13 @@ describe('progress on a terminal', () => {
     view.update(update(0, { stage: 'prove', files: { done: 0, total: 0 }, bytes: { done: 0, total: 0 } }));
     expect(text().split('\x1b[K').at(-1)?.trim()).toBe('prove');
   });
+
+  it('measures what comes after writing by pieces, since all bytes are there by then', () => {
+    const { view, text } = terminal(200);
+    view.update(update(100, { stage: 'prove', files: { done: 30, total: 120 } }));
+    expect(text()).toContain('25%');
+    expect(text()).not.toContain('MB');
+  });
 });
 
 describe('progress where there is no terminal', () => {
@@ -73,8 +80,8 @@ describe('progress where there is no terminal', () => {
     for (; now <= 25_000; now += 100) view.update(update(now / 1000));
     view.end();
     expect(lines).toEqual([
-      'write: 10% of 100 MB, 1.00 MB/s, about 1:30 left\n',
-      'write: 20% of 100 MB, 1.00 MB/s, about 1:20 left\n',
+      'write: 10% of 100 MB, 1.00 MB/s, 1:30 left\n',
+      'write: 20% of 100 MB, 1.00 MB/s, 1:20 left\n',
     ]);
   });
 
