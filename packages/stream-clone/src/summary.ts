@@ -1,0 +1,62 @@
+import type { CompressionName } from '@quicksilver/codec';
+import type { FaultRecord, Phase } from '@quicksilver/hg-types';
+
+/** What a bundle file holds, as plain data. Names and parameter values are bytes, one character each. */
+export interface BundleSummary {
+  readonly v: 1;
+  readonly path: string;
+  readonly size: number;
+  /** Of the whole file, when digests are asked for. */
+  readonly sha256?: string;
+  readonly kind: 'HG20' | 'HG10' | 'HGS1';
+  readonly compression: CompressionName;
+  /** Stream parameters. */
+  readonly params: readonly ParamSummary[];
+  /** Everything after the header, decompressed, up to the end of the bundle. HG20 only. */
+  readonly bodySize?: number;
+  readonly parts: readonly PartSummary[];
+  /** Bytes after the end of the bundle. */
+  readonly trailing: number;
+  /** What the writer of the bundle had to say. */
+  readonly output: readonly string[];
+  /** What is wrong with the bundle; the parts before the damage are listed. */
+  readonly problem?: FaultRecord;
+}
+
+export interface ParamSummary {
+  readonly name: string;
+  readonly value?: string;
+  readonly mandatory: boolean;
+}
+
+export interface PartSummary {
+  /** Lower case. */
+  readonly type: string;
+  readonly rawType: string;
+  readonly mandatory: boolean;
+  readonly id: number;
+  readonly headerSize: number;
+  readonly params: readonly ParamSummary[];
+  readonly payloadSize: number;
+  readonly payloadSha256?: string;
+  readonly stream?: StreamSummary;
+  readonly bookmarks?: readonly { readonly name: string; readonly node: string | null }[];
+  readonly phaseHeads?: readonly { readonly phase: Phase; readonly node: string }[];
+}
+
+export interface StreamSummary {
+  readonly announced: { readonly files: number; readonly bytes: number };
+  readonly requirements: readonly string[];
+  readonly files: number;
+  readonly bytes: number;
+  /** When the list is asked for. */
+  readonly entries?: readonly StreamedFileSummary[];
+}
+
+export interface StreamedFileSummary {
+  /** `s`: the store, `c`: the cache folder. */
+  readonly source: 's' | 'c';
+  readonly name: string;
+  readonly size: number;
+  readonly sha256?: string;
+}
