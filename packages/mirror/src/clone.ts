@@ -1,5 +1,5 @@
-import { applyStreamBundle } from '@quicksilver/stream-clone';
-import type { MirrorContext, MirrorProgress, TaskRef } from './context.ts';
+import { applyStreamBundle, type StreamCloneOptions } from '@quicksilver/stream-clone';
+import type { MirrorContext, TaskRef } from './context.ts';
 import { report } from './context.ts';
 import { seal, takeFence, type Written } from './fences.ts';
 import { checkLinkPlace } from './link.ts';
@@ -8,13 +8,7 @@ import { type CloneSource, resolveSource } from './source.ts';
 import type { Volume } from './volume.ts';
 
 /** What is left out is decided by the engine, and said in the receipt. */
-export interface WriteSettings {
-  readonly writers?: number | undefined;
-  /** Bytes in flight between reader and writers. */
-  readonly memoryTarget?: number | undefined;
-  readonly fileMode?: number | undefined;
-  readonly dirMode?: number | undefined;
-}
+export type WriteSettings = Pick<StreamCloneOptions, 'writers' | 'memoryTarget' | 'threads'>;
 
 export interface CloneRequest {
   readonly task: TaskRef;
@@ -44,8 +38,9 @@ export async function cloneToStaging(volume: Volume, request: CloneRequest, ctx:
     source: { kind: 'file', path },
     root: volume.paths.staging(attempt.staging),
     ...request.settings,
+    ...volume.access,
     signal: ctx.signal,
-    onProgress: (progress: MirrorProgress) => ctx.onProgress?.(progress),
+    onProgress: (progress) => ctx.onProgress?.(progress),
   });
   await ctx.checkpoint?.('clone-written');
 

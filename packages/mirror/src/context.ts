@@ -28,7 +28,11 @@ export const DEFAULT_LOCK_DURATION = 30_000;
 
 const NOTHING = { done: 0, total: 0 };
 
-export function report(ctx: MirrorContext, stage: MirrorProgress['stage'], more: Partial<MirrorProgress> = {}): void {
+export function report(
+  ctx: Pick<MirrorContext, 'onProgress'>,
+  stage: MirrorProgress['stage'],
+  more: Partial<MirrorProgress> = {},
+): void {
   ctx.onProgress?.({ stage, files: NOTHING, bytes: NOTHING, ...more });
 }
 

@@ -1,10 +1,10 @@
 import { constants } from 'node:fs';
-import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { chmod, chown, type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
 
 /** True for an errno error with one of these codes. */
 export function hasErrno(err: unknown, ...codes: readonly string[]): boolean {
-  return err instanceof Error && 'code' in err && typeof err.code === 'string' && codes.includes(err.code);
+  return typeof err === 'object' && err !== null && 'code' in err && codes.some((code) => code === err.code);
 }
 
 /** Makes what was renamed, made or removed in a directory survive a power cut. */
@@ -38,13 +38,23 @@ export async function writeDurably(path: string, text: string, part: string): Pr
   await syncDirectory(dirname(path));
 }
 
-/** Makes one directory durably; one that is there already is fine. */
-export async function makeDirectory(path: string): Promise<void> {
+/** Who may use what is written, where configuration says more than umask and process do. */
+export interface Access {
+  readonly fileMode?: number | undefined;
+  readonly dirMode?: number | undefined;
+  readonly owner?: { readonly uid: number; readonly gid: number } | undefined;
+}
+
+/** Makes one directory durably. @returns false when it was there already. */
+export async function makeDirectory(path: string, access: Access = {}): Promise<boolean> {
   try {
     await mkdir(path);
   } catch (err) {
-    if (hasErrno(err, 'EEXIST')) return;
+    if (hasErrno(err, 'EEXIST')) return false;
     throw err;
   }
-  await syncDirectory(join(path, '..'));
+  if (access.owner) await chown(path, access.owner.uid, access.owner.gid);
+  if (access.dirMode !== undefined) await chmod(path, access.dirMode);
+  await syncDirectory(dirname(path));
+  return true;
 }

@@ -1,8 +1,8 @@
-import { mkdir, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { HgError } from '@quicksilver/hg-types';
 import type { WriteReceipt } from '@quicksilver/stream-clone';
 import { DEFAULT_LOCK_DURATION, type MirrorContext, report, type TaskRef, waitNote } from './context.ts';
-import { writeDurably } from './durable.ts';
+import { makeDirectory, writeDurably } from './durable.ts';
 import { readableReceipt } from './generations.ts';
 import { Lane } from './lane/lane.ts';
 import { isCount, isObject, type LaneRecord } from './lane/record.ts';
@@ -68,7 +68,7 @@ export async function takeFence(
     await ctx.checkpoint?.('clone-fence-taken');
     trash = await trashStaging(volume, task.id);
     await ctx.checkpoint?.('clone-old-staging-trashed');
-    await mkdir(volume.paths.staging(attempt.staging));
+    await makeDirectory(volume.paths.staging(attempt.staging), volume.access);
     await ctx.checkpoint?.('clone-staging-made');
   }
   // Before writing, so that what a dead attempt left does not take the room of this one.

@@ -1,8 +1,8 @@
 import type { Stats } from 'node:fs';
-import { lstat, mkdir, readdir, readlink, rename, rm, rmdir, symlink, unlink } from 'node:fs/promises';
+import { lstat, readdir, readlink, rename, rm, rmdir, symlink, unlink } from 'node:fs/promises';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { HgError } from '@quicksilver/hg-types';
-import { hasErrno, syncDirectory } from './durable.ts';
+import { hasErrno, makeDirectory, syncDirectory } from './durable.ts';
 import type { Volume } from './volume.ts';
 
 /** The generation that the link of a mirror shows; undefined where there is no link of ours. */
@@ -29,8 +29,7 @@ export async function checkLinkPlace(volume: Volume, mirror: string): Promise<vo
     const path = join(volume.paths.folder('mirrors'), ...segments.slice(0, depth));
     const stat = await lstatOrUndefined(path);
     const fits = depth === segments.length ? stat?.isSymbolicLink() : stat?.isDirectory();
-    if (stat && !fits)
-      throw new HgError('HG_EXISTS', 'another mirror or file is in the way of this name', { mirror, path });
+    if (stat && !fits) throw inTheWay(mirror, path);
   }
 }
 
@@ -40,11 +39,11 @@ export async function makeLinkFolders(volume: Volume, mirror: string): Promise<v
   let parent = volume.paths.folder('mirrors');
   for (const segment of mirror.split('/').slice(0, -1)) {
     const path = join(parent, segment);
-    await mkdir(path).catch(async (err: unknown) => {
-      const is = hasErrno(err, 'EEXIST') ? await lstatOrUndefined(path) : undefined;
-      if (!is?.isDirectory()) throw err;
-    });
-    await syncDirectory(parent);
+    if (!(await makeDirectory(path, volume.access))) {
+      // Somebody else made it since it was looked at: perhaps as a link.
+      if (!(await lstatOrUndefined(path))?.isDirectory()) throw inTheWay(mirror, path);
+      await syncDirectory(parent); // and perhaps has not come to this yet
+    }
     parent = path;
   }
 }
@@ -62,7 +61,7 @@ export async function renameLink(volume: Volume, mirror: string, part: string): 
     await rename(part, path);
   } catch (err) {
     if (!hasErrno(err, 'EISDIR', 'ENOTDIR', 'EEXIST', 'ENOTEMPTY')) throw err;
-    throw new HgError('HG_EXISTS', 'another mirror or file is in the way of this name', { mirror, path }, err);
+    throw inTheWay(mirror, path, err);
   }
   await syncDirectory(dirname(path));
 }
@@ -118,4 +117,8 @@ async function lstatOrUndefined(path: string): Promise<Stats | undefined> {
     if (hasErrno(err, 'ENOENT', 'ENOTDIR')) return undefined;
     throw err;
   }
+}
+
+function inTheWay(mirror: string, path: string, cause?: unknown): HgError {
+  return new HgError('HG_EXISTS', 'another mirror or file is in the way of this name', { mirror, path }, cause);
 }

@@ -29,7 +29,7 @@ export async function publish(
   const n = 'generation' in input ? input.generation : await nextGeneration(volume, lane);
   const staging = stagingName(input.task.id, input.fence);
 
-  await makeDirectory(volume.paths.generations(mirror));
+  await makeDirectory(volume.paths.generations(mirror), volume.access);
   // Written again when a killed closer had come this far: `published` is the moment just before the link.
   const receipt = { ...input, generation: n, times: { ...input.times, published: new Date().toISOString() } };
   await ctx.checkpoint?.('close-receipt-staged');

@@ -3,7 +3,7 @@ import { link, mkdir, open, readFile, realpath, rename, rm } from 'node:fs/promi
 import { join, resolve } from 'node:path';
 import { HgError } from '@quicksilver/hg-types';
 import { lockFileSystem } from '@quicksilver/native';
-import { hasErrno, makeDirectory, syncDirectory } from './durable.ts';
+import { type Access, hasErrno, makeDirectory, syncDirectory } from './durable.ts';
 import { isCount, isObject } from './lane/record.ts';
 import { VOLUME_FOLDERS, VolumePaths } from './layout.ts';
 
@@ -18,16 +18,20 @@ export class Volume {
   /** True on a file system that other hosts may mount as well: a boot of this machine then says little about it. */
   readonly network: boolean;
 
-  private constructor(name: string, root: string, network: boolean) {
+  /** Given to every directory and file that is written for readers. */
+  readonly access: Access;
+
+  private constructor(name: string, root: string, more: { network: boolean; access: Access }) {
     this.name = name;
     this.root = root;
-    this.network = network;
+    this.network = more.network;
+    this.access = more.access;
     this.paths = new VolumePaths(root);
   }
 
   /** Makes a volume, or opens the one that is there if its name is the same. Safe to run twice and at once. */
-  static async init(path: string, options: { readonly name: string }): Promise<Volume> {
-    const { name } = options;
+  static async init(path: string, options: { readonly name: string; readonly access?: Access }): Promise<Volume> {
+    const { name, access } = options;
     if (!NAME.test(name)) {
       throw new HgError('HG_USAGE', 'a volume is named by lower-case letters, digits and "-"', { name });
     }
@@ -35,14 +39,15 @@ export class Volume {
     await mkdir(root, { recursive: true });
     const description = new VolumePaths(root).description;
     if ((await readDescription(description)) === undefined) await describe(description, name);
-    const volume = await Volume.open(root);
+    const volume = await Volume.open(root, { access });
     if (volume.name !== name) {
       throw new HgError('HG_EXISTS', 'the directory is a volume of another name', { path: root, name: volume.name });
     }
     return volume;
   }
 
-  static async open(path: string): Promise<Volume> {
+  static async open(path: string, options: { readonly access?: Access | undefined } = {}): Promise<Volume> {
+    const { access = {} } = options;
     const root = await realpath(resolve(path)).catch((err: unknown) => {
       throw hasErrno(err, 'ENOENT', 'ENOTDIR') ? noVolume(path) : err;
     });
@@ -56,8 +61,8 @@ export class Volume {
         type: fileSystem.type,
       });
     }
-    for (const folder of VOLUME_FOLDERS) await makeDirectory(join(root, folder));
-    return new Volume(name, root, fileSystem.nfs);
+    for (const folder of VOLUME_FOLDERS) await makeDirectory(join(root, folder), access);
+    return new Volume(name, root, { network: fileSystem.nfs, access });
   }
 }
 

@@ -7,6 +7,7 @@ import {
   displayName,
   encodeBookmarks,
   encodePhaseRoots,
+  isBookmarkName,
   parseBookmarks,
   parsePhaseRoots,
   type RevPhase,
@@ -26,19 +27,11 @@ export interface SideFileFacts {
   readonly warnings: readonly string[];
 }
 
-/** Phases, bookmarks and obsolescence markers: streamed files must be readable, parts beside the stream are applied. */
+/** Phases and bookmarks: streamed files must be readable, parts beside the stream are applied. */
 export async function proveSideFiles(root: string, input: SideFileInput): Promise<SideFileFacts> {
   const warnings: string[] = [];
   await bringPhases(root, input, warnings);
   const bookmarks = await bringBookmarks(root, input, warnings);
-  const obsstore = await readIfThere(join(root, '.hg', 'store', 'obsstore'));
-  const version = obsstore?.[0];
-  if (version !== undefined && version > 1) {
-    throw new HgError('HG_UNSUPPORTED', 'the obsolescence markers are of an unknown version', {
-      file: 'obsstore',
-      version,
-    });
-  }
   return { bookmarks, warnings };
 }
 
@@ -78,7 +71,8 @@ async function bringBookmarks(
   const sent: Bookmark[] = [];
   for (const { name, node } of write.bookmarks) {
     const bytes = nodeFromHex(node);
-    if (index.findNode(bytes) !== undefined) sent.push({ name, node: bytes });
+    if (!isBookmarkName(name)) warnings.push('a bookmark was dropped: its name cannot be written');
+    else if (index.findNode(bytes) !== undefined) sent.push({ name, node: bytes });
     else warnings.push(`bookmark ${displayName(name)} was dropped: its changeset ${hexNode(bytes)} is not there`);
   }
   if (

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { chmod, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, chown, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { hasErrno } from '../durable.ts';
 
@@ -15,7 +15,7 @@ export async function readIfThere(path: string): Promise<Buffer | undefined> {
 
 /**
  * Replaces a file of a repository in one step, by way of a folder outside of it: a kill leaves the old file or the new
- * one, and nothing beside them. Owner bits come from `like`, a file that was written with the repository.
+ * one, and nothing beside them. Mode and owner come from `like`, a file that was written with the repository.
  */
 export async function replaceFile(
   path: string,
@@ -25,7 +25,10 @@ export async function replaceFile(
   const { part, like } = options;
   try {
     await writeFile(part, bytes, { flag: 'wx', flush: true });
-    await chmod(part, (await stat(like)).mode & 0o777);
+    const { mode, uid, gid } = await stat(like);
+    await chmod(part, mode & 0o777);
+    const made = await stat(part);
+    if (made.uid !== uid || made.gid !== gid) await chown(part, uid, gid);
     await rename(part, path);
   } finally {
     await rm(part, { force: true });

@@ -2,6 +2,7 @@ import { lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { HgError } from '@quicksilver/hg-types';
+import { hasErrno } from '../durable.ts';
 
 /** Store files below these are listed in fncache; all others lie at the root of the store. */
 const LISTED = /^(?:data|meta|dh)\//;
@@ -56,7 +57,7 @@ function entriesOf(folder: string): string[] {
   try {
     return readdirSync(folder);
   } catch (err) {
-    if (err instanceof Error && 'code' in err && err.code === 'ENOENT') return [];
+    if (hasErrno(err, 'ENOENT')) return [];
     throw err;
   }
 }
