@@ -24,7 +24,7 @@ const LF = 0x0a;
 
 /**
  * Reads the text of a changelog revision: manifest node, user, date with extras, files, an empty line, description.
- * Layout: `hg help internals.changelog` does not exist; it is what `hg debugdata -c` shows.
+ * Layout: as `hg debugdata -c REV` shows it.
  */
 export function parseChangeset(text: Uint8Array, where: Where = {}): Changeset {
   const bytes = Buffer.from(text.buffer, text.byteOffset, text.byteLength);

@@ -11,8 +11,14 @@ export interface RandomAccess {
   read(offset: number, length: number): Uint8Array;
 }
 
+/** The same bytes without what Buffer changes: there `slice` is a view, and whoever wants a copy gets none. */
+export function plainBytes(bytes: Uint8Array): Uint8Array {
+  return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
 /** Memory as a RandomAccess; hands out views. */
-export function bytesAccess(bytes: Uint8Array, name: string): RandomAccess {
+export function bytesAccess(memory: Uint8Array, name: string): RandomAccess {
+  const bytes = plainBytes(memory);
   return {
     size: bytes.length,
     read(offset, length) {

@@ -1,6 +1,7 @@
 import { HgError, NODE_BYTES, type Node, type Rev } from '@quicksilver/hg-types';
 import { ENTRY, ENTRY_BYTES } from './layout.ts';
 import { NodeTable } from './node-table.ts';
+import { plainBytes } from './random-access.ts';
 import { type RevlogHeader, readRevlogHeader } from './revlog-header.ts';
 
 export interface IndexEntry {
@@ -46,10 +47,11 @@ export class RevlogIndex {
   /** `bytes` is the whole `.i` file and must stay as it is; empty is a revlog without revisions. */
   static parse(bytes: Uint8Array, name: string): RevlogIndex {
     const header = readRevlogHeader(bytes, name);
-    if (header.inline) return new RevlogIndex(header, bytes, gatherInlineEntries(bytes, name), name);
-    const left = bytes.length % ENTRY_BYTES;
-    if (left !== 0) throw truncated(name, bytes.length - left, bytes.length);
-    return new RevlogIndex(header, bytes, bytes, name);
+    const file = plainBytes(bytes);
+    if (header.inline) return new RevlogIndex(header, file, gatherInlineEntries(file, name), name);
+    const left = file.length % ENTRY_BYTES;
+    if (left !== 0) throw truncated(name, file.length - left, file.length);
+    return new RevlogIndex(header, file, file, name);
   }
 
   get inline(): boolean {

@@ -1,3 +1,4 @@
+import { Buffer } from 'node:buffer';
 import { describe, expect, it } from '@jest/globals';
 import { hexNode, nodeFromHex } from '@quicksilver/hg-types';
 import { fixture } from '@quicksilver/testing';

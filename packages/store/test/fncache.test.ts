@@ -1,3 +1,4 @@
+import { Buffer } from 'node:buffer';
 import { describe, expect, it } from '@jest/globals';
 import { encodeFncache, parseFncache } from '../src/index.ts';
 import { binaryLine, golden, isLayout } from './golden.ts';

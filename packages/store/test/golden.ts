@@ -1,3 +1,4 @@
+import { Buffer } from 'node:buffer';
 import { fixtureJson } from '@quicksilver/testing';
 import { directoryDecode, encodeStorePath, type PathEncoding } from '../src/index.ts';
 

@@ -1,3 +1,4 @@
+import { Buffer } from 'node:buffer';
 import { describe, expect, it } from '@jest/globals';
 import { fixtures } from '@quicksilver/testing';
 import { encodeRequirements, joinRequirements, parseRequirements, planRequirements } from '../src/index.ts';

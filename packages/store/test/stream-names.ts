@@ -1,3 +1,5 @@
+import { Buffer } from 'node:buffer';
+
 /**
  * Names in the first `stream2` part of an uncompressed bundle, found with as little code as will do: these tests are
  * about names and must not depend on the decoder that is tested elsewhere.
