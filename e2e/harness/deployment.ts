@@ -1,5 +1,6 @@
 import { copyFileSync, mkdirSync } from 'node:fs';
 import { basename } from 'node:path';
+import { Volume } from '@quicksilver/mirror';
 import {
   type FaultRule,
   faultEnv,
@@ -83,6 +84,7 @@ export class Deployment implements AsyncDisposable {
     const redis = await startRedis(options.redis);
     const deployment = new Deployment(dir, redis, options);
     try {
+      await Volume.init(deployment.volume, { name: VOLUME });
       await Promise.all(deployment.services.map((service) => service.start()));
     } catch (error) {
       await deployment[Symbol.asyncDispose]();

@@ -42,5 +42,5 @@ export async function expectNothingLeft(site: Deployment, deadline = 10_000): Pr
 }
 
 export async function sweep(volume: string): Promise<void> {
-  await runJanitor(await Volume.open(volume), { graceMs: 0 });
+  await runJanitor(await Volume.open(volume), { graceMs: 0, signal: AbortSignal.timeout(30_000) });
 }

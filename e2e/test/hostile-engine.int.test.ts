@@ -15,8 +15,6 @@ const ACCEPTED = new Set([
   's2-missing-generaldelta',
   's2-filecount-zero',
   's2-fingerprint-param',
-  's2-dup-case',
-  's2-name-encoded',
 ]);
 /** Each attempt ends within this time, whatever the input. */
 const DEADLINE = 10_000;
@@ -24,7 +22,7 @@ const DEADLINE = 10_000;
 async function attempt(source: string, dest: string): Promise<unknown> {
   const signal = AbortSignal.timeout(DEADLINE);
   try {
-    await cloneLocal({ source, dest, settings: {}, flush: false, signal, onProgress: () => {} });
+    await cloneLocal({ source: { kind: 'bundle-file', path: source }, dest, settings: {}, flush: false, signal });
     return undefined;
   } catch (error) {
     if (signal.aborted) throw new Error('the attempt hung', { cause: error });
@@ -45,7 +43,7 @@ describe('hostile input', () => {
   beforeAll(async () => {
     session = await newestHg().session();
   });
-  afterAll(() => session[Symbol.asyncDispose]());
+  afterAll(async () => await session[Symbol.asyncDispose]());
 
   it.each(STREAMS.filter(({ name }) => !ACCEPTED.has(name)))('is refused, alike each time: $name', async (each) => {
     using dir = tmpDir('hostile');

@@ -28,7 +28,7 @@ function verdict(fixture: Fixture, version: string): Verdict {
 
 async function clone(source: string, dest: string): Promise<void> {
   const signal = AbortSignal.timeout(20_000);
-  await cloneLocal({ source, dest, settings: {}, flush: false, signal, onProgress: () => {} });
+  await cloneLocal({ source: { kind: 'bundle-file', path: source }, dest, settings: {}, flush: false, signal });
 }
 
 describe.each(realHg().map((hg) => ({ version: hg.version, hg })))('stock hg $version', ({ version, hg }) => {
@@ -36,7 +36,7 @@ describe.each(realHg().map((hg) => ({ version: hg.version, hg })))('stock hg $ve
   beforeAll(async () => {
     session = await hg.session();
   });
-  afterAll(() => session[Symbol.asyncDispose]());
+  afterAll(async () => await session[Symbol.asyncDispose]());
 
   const accepted = GOOD.filter((each) => verdict(each, version).apply_exit === 0 && !REFUSED.test(each.name));
 
@@ -65,7 +65,10 @@ describe.each(realHg().map((hg) => ({ version: hg.version, hg })))('stock hg $ve
     await clone(fixture.path, dir.join('ours'));
     const ours = repositoryAt(session, dir.join('ours'));
     expect(await ours.facts()).toEqual(await reference.facts());
-    expect(await ours.hg('verify')).toMatchObject({ code: 0, stderr: '' });
+    // Its subrepository state is odd in places, and hg says so of both.
+    const verified = await ours.hg('verify');
+    expect(verified).toEqual(await reference.hg('verify'));
+    expect(verified.code).toBe(0);
   });
 });
 
