@@ -17,7 +17,7 @@ export function readBookmarks(payload: Uint8Array): BookmarkEntry[] {
   const bookmarks: BookmarkEntry[] = [];
   while (cursor.remaining > 0) {
     const { offset } = cursor;
-    const node = cursor.raw(NODE_BYTES).slice();
+    const node = new Uint8Array(cursor.raw(NODE_BYTES)); // a copy: the slice of a Buffer would be a view
     const name = cursor.latin1(cursor.u16());
     checkName(name, offset);
     bookmarks.push({ name, node: node.every((byte) => byte === DELETED) ? undefined : node });

@@ -27,7 +27,7 @@ export function readPhaseHeads(payload: Uint8Array): PhaseHead[] {
     if (phase === undefined) {
       throw new HgError('HG_CORRUPT', 'a phase is not known', { part: 'phase-heads', offset, phase: number });
     }
-    heads.push({ phase, node: cursor.raw(NODE_BYTES).slice() });
+    heads.push({ phase, node: new Uint8Array(cursor.raw(NODE_BYTES)) });
   }
   return heads;
 }

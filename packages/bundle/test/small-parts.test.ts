@@ -111,3 +111,16 @@ describe('quoting', () => {
     expect(unquote('100% %zz %4 %41')).toBe('100% %zz %4 A');
   });
 });
+
+describe('nodes of small parts', () => {
+  it('are copies, also when the payload is a Buffer over a block that is filled again', () => {
+    const bookmarks = Buffer.from(writeBookmarks([{ name: 'a', node: new Uint8Array(20).fill(7) }]));
+    const phases = Buffer.from(writePhaseHeads([{ phase: 1, node: new Uint8Array(20).fill(7) }]));
+    const [bookmark] = readBookmarks(bookmarks);
+    const [head] = readPhaseHeads(phases);
+    bookmarks.fill(0);
+    phases.fill(0);
+    expect(bookmark?.node).toEqual(new Uint8Array(20).fill(7));
+    expect(head?.node).toEqual(new Uint8Array(20).fill(7));
+  });
+});
