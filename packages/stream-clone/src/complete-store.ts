@@ -9,7 +9,7 @@ import type { Warnings } from './warnings.ts';
  */
 export function completeStore(stream: StoreSink, warnings: Warnings, root: string): string[] {
   const { params, entries, probe, writer } = stream;
-  checkSideFiles(root, (path) => entries.has(path));
+  checkSideFiles(root, (name) => entries.hasStoreFile(name));
   const plan = planRequirements(params.requirements, [...probe.requirements, ...entries.requirements]);
   if (plan.completed.length > 0) {
     warnings.add(`the stream does not name requirements that its bytes have: ${plan.completed.join(', ')}`);

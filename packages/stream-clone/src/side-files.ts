@@ -12,11 +12,11 @@ const CHECKS: Readonly<Record<string, (bytes: Uint8Array) => void>> = {
   obsstore: checkObsstore,
 };
 
-/** `has`: whether the stream held a file of this path. */
-export function checkSideFiles(root: string, has: (path: string) => boolean): void {
+/** `has`: whether the stream held a file of this name at the root of the store. */
+export function checkSideFiles(root: string, has: (name: string) => boolean): void {
   for (const [name, check] of Object.entries(CHECKS)) {
+    if (!has(name)) continue;
     const path = `.hg/store/${name}`;
-    if (!has(path)) continue;
     const { size } = statSync(`${root}/${path}`);
     if (size > MAX_SIDE_FILE) {
       throw new HgError('HG_LIMIT', 'a side file of the store is too large', {
