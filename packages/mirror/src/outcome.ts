@@ -1,4 +1,4 @@
-import { ERROR_CODES, type FaultRecord, faultRecord, HgError } from '@quicksilver/hg-types';
+import { type FaultRecord, faultRecord, type HgErrorCode } from '@quicksilver/hg-types';
 import { readableReceipt } from './generations.ts';
 import type { LaneOutcome, StagedFault } from './lane/record.ts';
 import { boundedProblem } from './lane/record.ts';
@@ -31,7 +31,7 @@ export function stagedFault(stage: string, fault: FaultRecord): StagedFault {
 }
 
 /** Passes when this process, not the work, lacks something: then the work is not settled but tried again. */
-const TRANSIENT: ReadonlySet<string> = new Set<keyof typeof ERROR_CODES>([
+const TRANSIENT: ReadonlySet<string> = new Set<HgErrorCode>([
   'HG_TOO_MANY_FILES',
   'HG_MEMORY',
   'HG_LOCKED',
@@ -41,8 +41,4 @@ const TRANSIENT: ReadonlySet<string> = new Set<keyof typeof ERROR_CODES>([
 /** Throws what is no verdict about the bytes: an abort from outside, or want of handles or memory. */
 export function rethrowTransient(err: unknown, signal: AbortSignal): void {
   if (signal.aborted || TRANSIENT.has(faultRecord(err).code)) throw err;
-}
-
-export function overtaken(mirror: string): HgError {
-  return new HgError('HG_FENCED', 'a later task has the lane of this mirror', { mirror });
 }

@@ -7,6 +7,12 @@ import { removeEmptyFoldersAbove, removeLink } from './link.ts';
 import { moveToTrash } from './trash.ts';
 import type { Volume } from './volume.ts';
 
+export interface Retired {
+  readonly outcome: LaneOutcome;
+  /** What is out of its place, to be removed. */
+  readonly trash: readonly string[];
+}
+
 interface RetireOptions {
   readonly task: TaskRef;
   readonly ctx: MirrorContext;
@@ -16,7 +22,7 @@ interface RetireOptions {
  * Takes a mirror out of service: link, then generations, then bundles. The lane is held, and stays: its numbers go on
  * where they were if the name is used again. Once begun it is always finished, also by whoever comes to cancel it.
  */
-export async function retireMirror(volume: Volume, lane: Lane, { task, ctx }: RetireOptions): Promise<LaneOutcome> {
+export async function retireMirror(volume: Volume, lane: Lane, { task, ctx }: RetireOptions): Promise<Retired> {
   const { mirror, record } = lane;
   const begun = record?.task.id === task.id && record.action === 'retire';
   const fence = (record?.fence ?? 0) + (begun ? 0 : 1);
@@ -27,10 +33,10 @@ export async function retireMirror(volume: Volume, lane: Lane, { task, ctx }: Re
 
   await removeLink(volume, mirror);
   await ctx.checkpoint?.('retire-link-removed');
-  await moveToTrash(volume, volume.paths.generations(mirror));
+  const generations = await moveToTrash(volume, volume.paths.generations(mirror));
   await syncDirectory(volume.paths.folder('generations'));
   await ctx.checkpoint?.('retire-generations-trashed');
-  await moveToTrash(volume, volume.paths.bundles(mirror));
+  const bundles = await moveToTrash(volume, volume.paths.bundles(mirror));
   await syncDirectory(volume.paths.folder('bundles'));
   await ctx.checkpoint?.('retire-bundles-trashed');
 
@@ -41,5 +47,5 @@ export async function retireMirror(volume: Volume, lane: Lane, { task, ctx }: Re
   // Somebody publishing right now may need the folders; the janitor removes what is left empty.
   await using folders = await tryHoldFoldersAlone(volume);
   if (folders) await removeEmptyFoldersAbove(volume, mirror);
-  return outcome;
+  return { outcome, trash: [generations, bundles].flatMap((entry) => entry ?? []) };
 }

@@ -5,10 +5,10 @@ import { discardGeneration, findReceiptOfTask } from './generations.ts';
 import type { Lane } from './lane/lane.ts';
 import type { LaneOutcome, LaneRecord } from './lane/record.ts';
 import { shownGeneration } from './link.ts';
-import { failed, overtaken, rethrowTransient, type Settled, settledFrom } from './outcome.ts';
+import { failed, rethrowTransient, type Settled, settledFrom } from './outcome.ts';
 import { publish } from './publish.ts';
 import type { Receipt, ReceiptDraft } from './receipt.ts';
-import { retireMirror } from './retire.ts';
+import { type Retired, retireMirror } from './retire.ts';
 import { trashStaging } from './trash.ts';
 import type { Volume } from './volume.ts';
 
@@ -40,8 +40,8 @@ export async function settle(
   await using lane = await holdLane(volume, mirror, { ...ctx, stage: 'publish' });
   await ctx.checkpoint?.('close-lane-held');
   const place = await findPlace(volume, lane, task);
-  const outcome = await decide(volume, { lane, task, ending, place, ctx });
-  const trash = await sweep(volume, { mirror, task, outcome });
+  const { outcome, trash: retired } = await decide(volume, { lane, task, ending, place, ctx });
+  const trash = [...retired, ...(await sweep(volume, { mirror, task, outcome }))];
   await ctx.checkpoint?.('close-swept');
   return { settled: await settledFrom(volume, mirror, outcome), trash };
 }
@@ -77,24 +77,35 @@ interface Decision {
   readonly ctx: MirrorContext;
 }
 
-async function decide(volume: Volume, decision: Decision): Promise<LaneOutcome> {
+async function decide(volume: Volume, decision: Decision): Promise<Retired> {
   const { lane, task, ending, place, ctx } = decision;
-  const { standing, record, own, shown } = place;
-  if (standing === 'settled' && record?.outcome) return record.outcome;
-  if (standing === 'overtaken') {
-    // The lane is no longer this task's to write. What it has shown stays shown.
-    return own && shown ? { state: 'ready', generation: own.generation } : failed('publish', overtaken(lane.mirror));
-  }
+  const { standing, record } = place;
+  if (standing === 'settled' && record?.outcome) return { outcome: record.outcome, trash: [] };
+  if (standing === 'overtaken') return { outcome: overtakenEnd(lane.mirror, place), trash: [] };
   const retiring = standing === 'current' && record?.action === 'retire';
   if (retiring || ending.kind === 'retire') return retireMirror(volume, lane, { task, ctx });
+  return { outcome: await endClone(volume, decision), trash: [] };
+}
+
+/** The lane is no longer this task's to write. What it has shown stays shown. */
+function overtakenEnd(mirror: string, { own, shown }: Place): LaneOutcome {
+  if (own && shown) return { state: 'ready', generation: own.generation };
+  return failed('publish', new HgError('HG_FENCED', 'a later task has the lane of this mirror', { mirror }));
+}
+
+async function endClone(volume: Volume, decision: Decision): Promise<LaneOutcome> {
+  const { lane, ending } = decision;
+  const { record, own, shown } = decision.place;
+  const { mirror } = lane;
   if (own && shown) return recordEnd(decision, { state: 'ready', generation: own.generation });
-  if (ending.kind === 'end' && (!own || ending.outcome.state === 'cancelled'))
+  if (ending.kind === 'end' && (!own || ending.outcome.state === 'cancelled')) {
     return recordEnd(decision, ending.outcome);
+  }
+  // Its receipt says that it was proved, so it goes on from there, whoever has come to close it and why.
   if (own) return tryPublish(volume, decision, own);
-  if (ending.kind !== 'publish')
-    throw new HgError('HG_FENCED', 'nothing of this task is under way', { mirror: lane.mirror });
+  if (ending.kind !== 'publish') throw new HgError('HG_FENCED', 'nothing of this task is under way', { mirror });
   if (record?.state !== 'sealed' || record.fence !== ending.written.fence) {
-    throw new HgError('HG_FENCED', 'what was written is not what the lane has sealed', { mirror: lane.mirror });
+    throw new HgError('HG_FENCED', 'what was written is not what the lane has sealed', { mirror });
   }
   return tryPublish(volume, decision, ending.draft);
 }

@@ -39,25 +39,26 @@ export function startEngine<N extends OperationName>(
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, NODE_NO_WARNINGS: '1' },
   });
-  let reached = false;
+  const pid = child.pid ?? 0;
+  const reached = Promise.withResolvers<void>();
   let words: Partial<EngineEnd> = {};
   let stderr = '';
   createInterface({ input: child.stdout }).on('line', (line) => {
     const said = JSON.parse(line) as { at?: string } & Partial<EngineEnd>;
-    if (said.at !== undefined) reached = true;
+    if (said.at !== undefined) reached.resolve();
     else words = said;
   });
   child.stderr.on('data', (chunk: Buffer) => {
     stderr += chunk.toString();
   });
   const end = new Promise<EngineEnd>((resolve) => {
-    child.once('close', (_code, how) => resolve({ signal: how, stderr, ...words }));
+    child.once('close', (_code, how) => {
+      reached.reject(new Error(`the engine ended before it came to ${checkpoint}: ${stderr}`));
+      resolve({ signal: how, stderr, ...words });
+    });
   });
-  const pid = child.pid ?? 0;
-  const at = waitFor(async () => reached && (signal !== 'SIGSTOP' || !checkpoint || (await isStopped(pid))), {
-    deadline: 20_000,
-    what: `checkpoint ${checkpoint ?? 'held'}`,
-  }).then(() => {});
+  const stops = signal === 'SIGSTOP' && checkpoint !== undefined;
+  const at = reached.promise.then(async () => void (stops && (await waitFor(() => isStopped(pid)))));
   at.catch(() => {});
   return { pid, at, end, kill: (how) => void child.kill(how) };
 }

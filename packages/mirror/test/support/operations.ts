@@ -46,7 +46,7 @@ export async function runOperation(
       const { root, mirror } = input as Operations['hold'];
       await using _lane = await Lane.acquire(await Volume.open(root), mirror, { signal, lockDuration: 30_000 });
       process.stdout.write(`${JSON.stringify({ at: 'held' })}\n`);
-      return new Promise(() => setInterval(() => {}, 1000));
+      return await new Promise(() => setInterval(() => {}, 1000));
     }
     case 'local': {
       const { path, dest } = input as Operations['local'];
