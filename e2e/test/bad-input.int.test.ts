@@ -14,7 +14,7 @@ const HOSTILE = [
   { name: 's2-name-requires', code: 'HG_UNSAFE_NAME' },
   { name: 's2-name-dotdot', code: 'HG_UNSAFE_NAME' },
   { name: 's2-dup-large', code: 'HG_CORRUPT|HG_UNSAFE_NAME' },
-  { name: 's2-corrupt-changelog', code: 'HG_CORRUPT|HG_UNPROVED' },
+  { name: 's2-corrupt-changelog', code: 'HG_CORRUPT|HG_TRUNCATED|HG_UNPROVED' },
   { name: 's2-unknown-requirement', code: 'HG_UNSUPPORTED' },
   { name: 'part-error-abort', code: 'HG_REMOTE_ABORT' },
   { name: 'trunc-stream2-at-half', code: 'HG_TRUNCATED' },

@@ -12,9 +12,8 @@ const SEED = Number(process.env.QUICKSILVER_SEED ?? 20_261_130);
 
 const VICTIMS = {
   writer: (site: Deployment) => killAndRestart(site.writer),
-  'engine child': async (site: Deployment) => {
-    const [child] = [...site.writer.descendants(), ...site.closer.descendants()];
-    if (child !== undefined) process.kill(child, 'SIGKILL');
+  'engine child': async (site: Deployment, random: Random) => {
+    process.kill(random.pick([...site.writer.descendants(), ...site.closer.descendants()]), 'SIGKILL');
   },
   closer: (site: Deployment) => killAndRestart(site.closer),
   api: (site: Deployment) => killAndRestart(site.api),
@@ -23,7 +22,7 @@ const VICTIMS = {
     await sleep(300);
     await site.redis.start();
   },
-} satisfies Record<string, (site: Deployment) => Promise<void>>;
+} satisfies Record<string, (site: Deployment, random: Random) => Promise<void>>;
 
 async function killAndRestart(service: Deployment['writer']): Promise<void> {
   await service.kill9();
@@ -43,10 +42,13 @@ describe('kill -9 at any moment of a clone', () => {
     // Slow opens stretch the writing, so that moments fall into every stage.
     site = await Deployment.start({ redis: { appendOnly: true }, slowOpens: 3000 });
     bundle = writeSyntheticBundle(join(site.sources, 'source.hg'), { files: 200, fileSize: 1000 });
-    const started = performance.now();
-    const posted = await site.client.create('undisturbed', bundle.path);
-    expect(await site.client.settled(posted.body.task.id)).toMatchObject({ outcome: 'ready' });
-    span = performance.now() - started;
+    // Twice: the first one also starts the engines.
+    for (const name of ['first', 'undisturbed']) {
+      const started = performance.now();
+      const posted = await site.client.create(name, bundle.path);
+      expect(await site.client.settled(posted.body.task.id)).toMatchObject({ outcome: 'ready' });
+      span = performance.now() - started;
+    }
     store = await storeHash(site.volume, 'undisturbed', 1);
     expect(await newestHg().run(['-R', join(site.volume, 'mirrors', 'undisturbed'), 'verify'])).toMatchObject({
       code: 0,
@@ -68,10 +70,10 @@ describe('kill -9 at any moment of a clone', () => {
     async ({ victim, times }) => {
       for (let round = 0; round < times; round++) {
         const name = `${victim.replace(' ', '-')}/${round}`;
-        const moment = Math.floor(random.next() * span * 1.1);
+        const moment = Math.floor(random.next() * span);
         const posting = site.client.create(name, bundle.path);
         await sleep(moment);
-        await VICTIMS[victim](site);
+        await VICTIMS[victim](site, random);
         const posted = await posting;
         const task = await site.client.settled(posted.body.task.id, 40_000).catch((error: unknown) => {
           throw new Error(`round ${round}, ${victim} killed after ${moment} ms\n${site.tail()}`, { cause: error });
