@@ -4,6 +4,7 @@ import { sql } from 'kysely';
 import type { Registry } from 'prom-client';
 import { type ApiConfig, slotsOf } from './config.ts';
 import { Admission } from './control/admission.ts';
+import { adoptVolumes } from './control/adopt-volumes.ts';
 import { Concurrency } from './control/concurrency.ts';
 import { ControlLoop } from './control/control-loop.ts';
 import { ControlMetrics } from './control/control-metrics.ts';
@@ -96,9 +97,9 @@ export async function startControlPlane(config: ApiConfig, logger: Logger): Prom
       heartbeat: config.QUICKSILVER_EVENT_HEARTBEAT,
     }),
   );
-  health.register('database', () => checkDatabase(db));
-  health.register('redis', () => guard.ping());
-  health.register('admission', () => loop.check());
+  health.register('database', () => checkDatabase(db), 'health');
+  health.register('redis', () => guard.ping(), 'ready');
+  health.register('admission', () => loop.check(), 'health');
   health.register('redis-policy', () => guard.check(), 'ready');
   metrics.watch({
     db,
@@ -108,6 +109,7 @@ export async function startControlPlane(config: ApiConfig, logger: Logger): Prom
   });
   for (const queue of everyQueue(volumes)) feed.follow(queue);
   signals.listen(settle).catch((err: unknown) => logger.error({ err }, 'outcomes are found by the tick only'));
+  await adoptVolumes(db, config.QUICKSILVER_VOLUMES, logger);
   loop.start();
   const owned = started.move();
   return {

@@ -7,7 +7,10 @@ import { ApiConfig } from './config.ts';
 import { configureApp } from './configure-app.ts';
 import { startControlPlane } from './control-plane.ts';
 
-async function main(): Promise<void> {
+/** As in sysexits: the configuration is at fault, starting again will not help. */
+const EXIT_CONFIG = 78;
+
+async function start(): Promise<void> {
   const config = loadConfig(ApiConfig);
   const logger = createLogger('api', config.QUICKSILVER_LOG_LEVEL);
   mkdirSync(dirname(config.QUICKSILVER_DATABASE), { recursive: true });
@@ -21,9 +24,11 @@ async function main(): Promise<void> {
   });
 }
 
-main().catch((err: unknown) => {
-  // Before there is a logger, or when starting failed: one line for people, without a stack.
-  const text = err instanceof ConfigError || err instanceof Error ? err.message : String(err);
-  process.stderr.write(`api: cannot start: ${text}\n`);
-  process.exit(1);
-});
+try {
+  await start();
+} catch (err) {
+  const logger = createLogger('api');
+  if (err instanceof ConfigError) logger.fatal({ settings: err.settings }, err.message);
+  else logger.fatal({ err }, 'cannot start');
+  process.exit(err instanceof ConfigError ? EXIT_CONFIG : 1);
+}

@@ -1,4 +1,4 @@
-import { printable } from '@quicksilver/hg-types';
+import { decodeProblem } from '@quicksilver/app-kit';
 import { flowId, taskFlow } from '@quicksilver/jobs';
 import type { Database } from '../database/open-database.ts';
 import type { TaskRecord } from '../database/records.ts';
@@ -20,8 +20,6 @@ export interface ReconcilerParts {
   /** How long a `close` job may be missing or failed before its task gets a new flow (milliseconds). */
   readonly grace: number;
 }
-
-const MAX_REASON = 500;
 
 /**
  * Compares what the database says is under way with what Redis knows, on every tick. It covers restarts of this
@@ -81,7 +79,8 @@ export class Reconciler {
     const since = this.#lostSince.get(id) ?? now;
     this.#lostSince.set(id, since);
     if (now - since < grace) return;
-    const detail = { flow: task.flow, why, ...(reason ? { reason: printable(reason).slice(0, MAX_REASON) } : {}) };
+    const fault = reason === undefined ? undefined : decodeProblem(reason, 'close');
+    const detail = { flow: task.flow, why, ...(fault ? { code: fault.code, message: fault.message } : {}) };
     const renewed = await db.transaction().execute(async (tx) => {
       if (!(await renewFlow(tx, task.id, task.flow))) return false;
       await addEvent(tx, { taskId: task.id, at: now, type: 'flow-lost', detail });

@@ -116,7 +116,7 @@ async function mirrorChange(
   switch (outcome.state) {
     case 'failed':
       // What is served goes on being served; `problem` says that the last try went wrong.
-      return { problem_json: json(problem) };
+      return { problem_json: json(problem), ...(await catchUp(tx, task, problem)) };
     case 'cancelled':
       return cancelledChange(tx, task, problem);
     case 'ready':
@@ -132,6 +132,21 @@ async function mirrorChange(
         problem_json: null,
       };
   }
+}
+
+/**
+ * The volume has seen later tasks than this database, for example one restored from a backup: the lane goes on behind
+ * them, so that asking again works.
+ */
+async function catchUp(tx: Db, task: TaskRecord, problem: Problem | undefined): Promise<MirrorUpdate> {
+  const seen = problem?.code === 'HG_FENCED' ? problem.where.lane : undefined;
+  if (typeof seen !== 'number' || !Number.isSafeInteger(seen)) return {};
+  const mirror = await tx
+    .selectFrom('mirrors')
+    .select('next_number')
+    .where('id', '=', task.mirrorId)
+    .executeTakeFirstOrThrow();
+  return { next_number: Math.max(mirror.next_number, seen + 1) };
 }
 
 /** A cancelled task leaves a mirror as it was, but one that has nothing to serve has to say why. */

@@ -23,7 +23,7 @@ export function ApiProblems(...statuses: number[]): MethodDecorator & ClassDecor
 }
 
 export function ApiEventStream(): MethodDecorator & ClassDecorator {
-  const example = `event: state\nid: ...\ndata: ${JSON.stringify(z.globalRegistry.get(TaskView)?..example)}\n\n`;
+  const example = `event: state\nid: ...\ndata: ${JSON.stringify(z.globalRegistry.get(TaskView)?.example)}\n\n`;
   const content = { 'text/event-stream': { schema: { type: 'string' }, example } };
   return applyDecorators(
     ApiResponse({ status: 200, description: 'Events', content }),

@@ -46,7 +46,7 @@ function toProblem(err: unknown): ProblemDocument | undefined {
   if (err instanceof ApiProblem) return problemDocument(err.code, err.message, err.extras);
   if (err instanceof RedisUnavailable) return problemDocument('API_UNAVAILABLE', 'Redis does not answer');
   if (err instanceof URIError) return problemDocument('HG_USAGE', 'the address is not percent-encoded rightly');
-  switch (statusOf(err)) {
+  switch (statusOf(err) ?? 500) {
     case 400:
       return problemDocument('HG_USAGE', 'the body is not valid JSON', { advice: 'Send one JSON document in UTF-8.' });
     case 404:

@@ -66,7 +66,10 @@ export class BullFlowQueues implements FlowQueues, AsyncDisposable {
         case 'waiting-children':
           // With its child gone it would wait for ever: that counts as missing.
           return (await this.#childExists(queue, volume, jobId)) ? { kind: 'open' } : { kind: 'missing' };
-        default:
+        case 'active':
+        case 'delayed':
+        case 'prioritized':
+        case 'waiting':
           return { kind: 'open' };
       }
     });

@@ -18,6 +18,8 @@ interface Listener {
 }
 
 const CLOSE_DEADLINE_MS = 1000;
+/** A read that was under way when the connection broke is given up only after this, so it is short. */
+const BLOCKING_TIMEOUT_MS = 2000;
 
 /**
  * Follows the event streams of queues. A convenience that makes things quick: whatever it misses during an outage is
@@ -41,6 +43,7 @@ export class QueueFeed implements AsyncDisposable {
       connection: redis,
       prefix: QUEUE_PREFIX,
       skipVersionCheck: true,
+      blockingTimeout: BLOCKING_TIMEOUT_MS,
       ...(lastEventId ? { lastEventId } : {}),
     });
     events.on('error', (err) => {
@@ -78,8 +81,9 @@ export class QueueFeed implements AsyncDisposable {
 }
 
 async function closeListener({ redis, events }: Listener): Promise<void> {
-  // While Redis is away BullMQ would wait for it in order to say goodbye.
+  // In this order: the listener knows that it is closing when its read fails, and does not wait to try again; and
+  // while Redis is away nothing waits for it in order to say goodbye.
+  const closed = events.close();
   redis.disconnect();
-  await withDeadline(events.close(), CLOSE_DEADLINE_MS).catch(() => {});
-  redis.disconnect();
+  await withDeadline(closed, CLOSE_DEADLINE_MS).catch(() => {});
 }
