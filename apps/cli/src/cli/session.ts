@@ -74,8 +74,10 @@ export class Session {
   /** Says what went wrong and returns the exit code for it. */
   fail(err: unknown): number {
     this.#view.end();
-    const { fault, text } = describeFailure(err);
+    const { fault, text: described } = describeFailure(err);
     this.record('error', { ...fault });
+    const stoppedBy = fault.code === 'HG_CANCELLED' ? this.#interruption.received : undefined;
+    const text = stoppedBy ? `stopped by ${stoppedBy}` : described;
     process.stderr.write(`quicksilver: ${text}\n`);
     if (process.env.QUICKSILVER_DEBUG === '1') process.stderr.write(`${debugText(err)}\n`);
     return exitFor(fault, this.#interruption.received);

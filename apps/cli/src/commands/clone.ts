@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { printable } from '@quicksilver/hg-types';
-import { cloneLocal, type LocalReceipt } from '@quicksilver/mirror';
+import { cloneLocal, type LocalCloneOptions, type LocalReceipt } from '@quicksilver/mirror';
 import { notYet } from '../cli/faults.ts';
 import { type CommonFlags, inSession, OK, Session } from '../cli/session.ts';
 import { formatBytes, formatDuration, plural } from '../terminal/format.ts';
@@ -12,6 +12,8 @@ export interface CloneFlags extends CommonFlags {
   readonly threads: number | 'auto';
   readonly flush: boolean;
 }
+
+type CloneParts = Pick<LocalCloneOptions, 'checkpoint'>;
 
 /** What the options allow in this version, asked before anything is touched. */
 export function refuseWhatIsNotThere(source: string, flags: CloneFlags): void {
@@ -32,7 +34,8 @@ export function refuseWhatIsNotThere(source: string, flags: CloneFlags): void {
   }
 }
 
-export function clone(source: string, dest: string, flags: CloneFlags): Promise<number> {
+/** `parts`: what tests put between the steps. */
+export function clone(source: string, dest: string, flags: CloneFlags, parts: CloneParts = {}): Promise<number> {
   return inSession(new Session(flags, 'stopping, and removing what was written ...'), async (session) => {
     refuseWhatIsNotThere(source, flags);
     const began = performance.now();
@@ -43,6 +46,7 @@ export function clone(source: string, dest: string, flags: CloneFlags): Promise<
       flush: flags.flush,
       signal: session.signal,
       onProgress: (progress) => session.progress(progress),
+      ...parts,
     });
     session.endProgress();
     const seconds = (performance.now() - began) / 1000;

@@ -115,7 +115,9 @@ ${mirror} is published as generation ${generation}, and checked:
   receipt  ${receiptPath}
   whole demo ${took}
 
-Look at it:    hg verify -R ${quoted}${hg}
+Look at it:    hg log -R ${quoted} -l 5${hg}
+               hg verify -R ${quoted}
+               (verify calls some old .hgsubstate files of this history corrupt: so they are in the original)
 Go on with it: quicksilver up --data ${shellQuoted(data)}
                then http://127.0.0.1:7080/docs is the API page (in this demo it was ${url}/docs)
 Run it again:  quicksilver demo --data ${shellQuoted(data)}`);
