@@ -42,7 +42,9 @@ export class StorePaths {
     if (this.#encoded === '') return whole(name);
     const alone = `data/${base}`;
     auditStreamName('s', alone);
-    const spelled = encodeStorePath(alone, 'dotencode').slice('data/'.length);
+    const path = encodeStorePath(alone, 'dotencode');
+    if (!path.startsWith('data/')) return whole(name); // so long that it is hashed even alone
+    const spelled = path.slice('data/'.length);
     if (this.#encoded.length + spelled.length > MAX_PLAIN_PATH) return whole(name);
     return {
       kind: 'revlog',
