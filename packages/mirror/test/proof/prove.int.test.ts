@@ -27,11 +27,15 @@ async function written(path: string): Promise<Written> {
   return { dir, root, store: join(root, '.hg', 'store'), write, prove, [Symbol.dispose]: () => dir[Symbol.dispose]() };
 }
 
-async function synthetic(): Promise<Written> {
+/** Split changelog, inline manifest. */
+const basic = (): Promise<Written> => written(fixturePath('stream/basic.stream-v2.hg'));
+
+/** Three changesets in a row. */
+async function linear(): Promise<Written> {
   using dir = tmpDir();
   const path = dir.join('x.hg');
   writeSyntheticBundle(path, { files: 6, fileSize: 300, changesets: 3 });
-  return written(path);
+  return await written(path);
 }
 
 interface Sidecar {
@@ -51,7 +55,8 @@ describe('proof quick', () => {
         changesets: { node: string }[];
         heads: unknown[];
       };
-      expect(proof.changesets).toBe(repo.changesets.length);
+      // The facts leave out what is hidden; a stream does not.
+      expect(proof.changesets).toBeGreaterThanOrEqual(repo.changesets.length);
     }
     expect(proof.heads.nodes).toHaveLength(proof.heads.count);
     expect(proof.warnings).toEqual([]);
@@ -69,19 +74,15 @@ describe('proof quick', () => {
   });
 
   const damages: [string, string, (w: Written) => Promise<unknown>][] = [
-    [
-      'a file log that is cut by a byte',
-      'HG_UNPROVED',
-      (w) => truncate(join(w.store, 'data/dir00000/file0000000.txt.i'), 100),
-    ],
-    ['a file log that has gone', 'HG_UNPROVED', (w) => rm(join(w.store, 'data/dir00000/file0000000.txt.i'))],
+    ['a file log that is cut by a byte', 'HG_UNPROVED', (w) => truncate(join(w.store, 'data/numbers.txt.i'), 100)],
+    ['a file log that has gone', 'HG_UNPROVED', (w) => rm(join(w.store, 'data/numbers.txt.i'))],
     ['a file that nobody wrote', 'HG_UNPROVED', (w) => writeFile(join(w.store, 'data/extra.i'), '')],
     [
       'a file log under another name',
       'HG_UNPROVED',
-      (w) => rename(join(w.store, 'data/dir00000/file0000000.txt.i'), join(w.store, 'data/other.i')),
+      (w) => rename(join(w.store, 'data/numbers.txt.i'), join(w.store, 'data/other.i')),
     ],
-    ['a link in the store', 'HG_UNPROVED', (w) => symlink('/etc/passwd', join(w.store, 'data/link.i'))],
+    ['a link in the store', 'HG_UNPROVED', (w) => symlink('/etc/passwd', join(w.store, 'data/extra.i'))],
     ['a name that fncache lacks', 'HG_UNPROVED', (w) => cutLine(join(w.store, 'fncache'))],
     ['a name too many in fncache', 'HG_UNPROVED', (w) => appendFile(join(w.store, 'fncache'), 'data/ghost.i\n')],
     [
@@ -96,24 +97,24 @@ describe('proof quick', () => {
     ['a parent that comes later', 'HG_CORRUPT', (w) => flip(join(w.store, '00changelog.i'), 64 + 27)],
     ['a flag that would skip the hash', 'HG_UNSUPPORTED', (w) => flip(join(w.store, '00changelog.i'), 64 + 6, 0x80)],
     ['a manifest whose node is another', 'HG_UNPROVED', (w) => flip(join(w.store, '00manifest.i'), 40)],
-    ['a manifest that links past the changelog', 'HG_CORRUPT', (w) => flip(join(w.store, '00manifest.i'), 23, 0x40)],
+    ['a manifest that links past the changelog', 'HG_CORRUPT', (w) => flip(join(w.store, '00manifest.i'), 22, 0x40)],
   ];
 
   it.each(damages)('refuses %s', async (_what, code, damage) => {
-    using w = await synthetic();
+    using w = await basic();
     await w.prove();
     await damage(w);
     expect(await codeOf(w.prove())).toBe(code);
   });
 
   it('refuses a repository that has gone, or goes away meanwhile', async () => {
-    using w = await synthetic();
+    using w = await basic();
     await rm(w.root, { recursive: true });
     expect(await codeOf(w.prove())).toMatch(/^HG_/);
   });
 
   it('stops when it is told to', async () => {
-    using w = await synthetic();
+    using w = await basic();
     const ctx = { signal: AbortSignal.abort(), part: () => w.dir.join('part') };
     await expect(proveQuick(w.root, w.write, ctx)).rejects.toThrow();
   });
@@ -123,7 +124,7 @@ describe('parts beside the stream', () => {
   const tip = (w: Written) => w.prove().then((proof) => proof.heads.nodes[0] ?? '');
 
   it('bookmarks are written for changesets that exist; others are named and dropped', async () => {
-    using w = await synthetic();
+    using w = await basic();
     const node = await tip(w);
     const bookmarks = [
       { name: '@', node },
@@ -155,13 +156,13 @@ describe('parts beside the stream', () => {
   });
 
   it('phase heads of unknown changesets mean that the bundle is wrong', async () => {
-    using w = await synthetic();
+    using w = await basic();
     const phaseHeads = [{ phase: 0, node: '1'.repeat(40) } as const];
     expect(await codeOf(w.prove({ phaseHeads }))).toBe('HG_CORRUPT');
   });
 
   it('K017: phase heads move what is below them towards public, and a second run changes nothing', async () => {
-    using w = await synthetic();
+    using w = await linear();
     const node = await tip(w);
     const { RevlogFiles } = await import('@quicksilver/revlog');
     using changelog = RevlogFiles.open(w.store, '00changelog');
