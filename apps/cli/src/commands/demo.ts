@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { faultError } from '@quicksilver/hg-types';
+import type { Progress } from '@quicksilver/jobs';
 import { AdvisedError } from '../cli/faults.ts';
 import { inSession, OK, Session } from '../cli/session.ts';
 import { type Accepted, ApiClient, type Task } from '../demo/api-client.ts';
@@ -51,6 +52,7 @@ async function runDemo(session: Session, plan: DemoPlan): Promise<void> {
     port: plan.port,
     sourceRoots: [plan.bundle.root],
     env: process.env,
+    tasks: false,
     say: (line) => session.note(line),
     signal: session.signal,
     initVolume,
@@ -84,12 +86,32 @@ async function provision(session: Session, api: ApiClient, source: string): Prom
 
 async function follow(session: Session, api: ApiClient, id: string): Promise<Task> {
   let last: Task | undefined;
+  let stage = '';
   for await (const event of api.events(id)) {
-    if (event.kind === 'state') last = event.task;
-    else session.progress(event.progress);
+    if (event.kind === 'state') {
+      last = event.task;
+      session.endProgress();
+      session.note(`  ${[last.state, last.outcome].filter(Boolean).join(': ')}`);
+      continue;
+    }
+    session.progress(event.progress);
+    // Each stage leaves a line: what is over within a second would otherwise not have been seen.
+    if (event.progress.stage !== stage) {
+      stage = event.progress.stage;
+      session.endProgress();
+      session.note(`  ${stageLine(event.progress)}`);
+    }
   }
   session.endProgress();
   return last ?? api.task(id);
+}
+
+function stageLine({ stage, files, bytes, rate }: Progress): string {
+  const parts = [stage];
+  if (files.total > 0) parts.push(`${formatCount(files.done)} of ${formatCount(files.total)}`);
+  if (stage === 'write') parts.push(`${formatBytes(bytes.done)} of ${formatBytes(bytes.total)}`);
+  if (stage === 'write' && rate > 0) parts.push(`${formatBytes(rate)}/s`);
+  return parts.join('  ');
 }
 
 function taskFailure(task: Task): Error {
@@ -104,13 +126,14 @@ function taskFailure(task: Task): Error {
 
 function report(session: Session, facts: { published: Published; url: string; data: string; took: string }): void {
   const { published, url, data, took } = facts;
-  const { mirror, generation, path, receiptPath, files, bytes, changesets, heads } = published;
+  const { mirror, generation, path, receiptPath, files, bytes, changesets, heads, proof, flushed } = published;
   session.record('demo', { ...published, data, url });
   const quoted = shellQuoted(path);
   const hg = findProgram('hg', process.env) ? '' : '   (hg is not on PATH here)';
   session.say(`
 ${mirror} is published as generation ${generation}, and checked:
   ${formatCount(files)} files, ${formatBytes(bytes)}; ${formatCount(changesets)} changesets, ${plural(heads.length, 'head')}: ${heads.map((head) => head.slice(0, 12)).join(' ')}
+  proved (${proof.level}: ${proof.checks} checks)${flushed ? ', flushed to disk' : ''}, then shown by one rename
   mirror   ${path}
   receipt  ${receiptPath}
   whole demo ${took}

@@ -18,6 +18,7 @@ export function up(flags: UpFlags, parts: Partial<Pick<StackOptions, 'entry' | '
       dir,
       port: flags.port,
       env: process.env,
+      tasks: true,
       say: (line) => session.note(line),
       signal: session.signal,
       initVolume,

@@ -8,7 +8,13 @@ import type { Mirror } from './api-client.ts';
 const Receipt = z.object({
   generation: z.int(),
   write: z.object({ files: z.int(), bytes: z.int() }),
-  proof: z.object({ changesets: z.int(), heads: z.object({ count: z.int(), nodes: z.array(z.string()) }) }),
+  proof: z.object({
+    level: z.string(),
+    checks: z.array(z.string()),
+    changesets: z.int(),
+    heads: z.object({ count: z.int(), nodes: z.array(z.string()) }),
+  }),
+  flushed: z.boolean(),
 });
 
 export interface Published {
@@ -21,6 +27,8 @@ export interface Published {
   readonly bytes: number;
   readonly changesets: number;
   readonly heads: readonly string[];
+  readonly proof: { readonly level: string; readonly checks: number };
+  readonly flushed: boolean;
 }
 
 /**
@@ -30,7 +38,7 @@ export interface Published {
 export async function checkPublished(mirror: Mirror): Promise<Published> {
   const { name, path, generation } = mirror;
   if (path === null || generation === null) throw wrong('the mirror has no path', { state: mirror.state });
-  const { write, proof, generation: received } = Receipt.parse(mirror.receipt);
+  const { write, proof, flushed, generation: received } = Receipt.parse(mirror.receipt);
   const root = await realpath(path);
   if (received !== generation || !root.endsWith(`/${generation}`)) {
     throw wrong('the link does not lead to the generation of the receipt', {
@@ -48,15 +56,16 @@ export async function checkPublished(mirror: Mirror): Promise<Published> {
       'bytes wanted': write.bytes,
     });
   }
-  const { changesets } = proof;
   return {
     mirror: name,
     generation,
     path,
     receiptPath: `${root}.json`,
     ...write,
-    changesets,
+    changesets: proof.changesets,
     heads: proof.heads.nodes,
+    proof: { level: proof.level, checks: proof.checks.length },
+    flushed,
   };
 }
 

@@ -7,7 +7,9 @@ export interface LogLine {
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
-const USUAL = new Set(['level', 'time', 'service', 'pid', 'hostname', 'msg', 'context']);
+const USUAL = new Set(['level', 'time', 'service', 'pid', 'hostname', 'msg', 'context', 'job']);
+/** Worth a word only from the second time on. */
+const COUNTS = new Set(['attempt', 'starts', 'flow']);
 
 /** Undefined: not a line of ours (a crash's last words, or Redis'). */
 export function parseLogLine(text: string): LogLine | undefined {
@@ -23,15 +25,19 @@ export function parseLogLine(text: string): LogLine | undefined {
 
 const LOUD = new Set(['warn', 'error', 'fatal']);
 
-/** Warnings and worse, and what concerns a task. The rest is in the log file. */
-export function isForTerminal(line: LogLine): boolean {
-  return LOUD.has(line.level) || (line.level === 'info' && 'mirror' in line.fields);
+export function isLoud(line: LogLine): boolean {
+  return LOUD.has(line.level);
+}
+
+/** What concerns a mirror. The rest is in the log file. */
+export function isOfTask(line: LogLine): boolean {
+  return line.level === 'info' && 'mirror' in line.fields;
 }
 
 /** `12:03:04 writer  warn  message  key=value` */
 export function terminalLine(service: string, line: LogLine, now: Date): string {
   const facts = Object.entries(line.fields)
-    .filter(([key]) => !USUAL.has(key))
+    .filter(([key, value]) => !USUAL.has(key) && !(COUNTS.has(key) && value === 1))
     .map(([key, value]) => `${key}=${brief(value)}`);
   const level = line.level === 'info' ? '' : `${line.level}: `;
   return printable(`${clockTime(now)} ${service.padEnd(6)} ${level}${line.message}  ${facts.join(' ')}`.trimEnd());

@@ -6,7 +6,7 @@ import { Child, type ChildEnd } from './child.ts';
 import type { DataDir } from './data-dir.ts';
 import { endLeftovers, forgetChild, recordChild } from './leftovers.ts';
 import { LogFile } from './log-file.ts';
-import { clockTime, isForTerminal, type LogLine, parseLogLine, terminalLine } from './log-line.ts';
+import { clockTime, isLoud, isOfTask, type LogLine, parseLogLine, terminalLine } from './log-line.ts';
 import { planRedis, redisAnswers } from './redis.ts';
 import { SERVICES, type ServiceEntry, serviceSpec } from './services.ts';
 import { readUpSettings, refuseTakenPort, serviceEnv, type UpSettings } from './settings.ts';
@@ -16,6 +16,8 @@ export interface StackOptions {
   readonly port?: number | undefined;
   readonly sourceRoots?: readonly string[];
   readonly env: NodeJS.ProcessEnv;
+  /** Whether to say what services log about tasks; warnings are said in any case. */
+  readonly tasks: boolean;
   /** One line for the terminal. */
   readonly say: (line: string) => void;
   readonly signal: AbortSignal;
@@ -185,7 +187,8 @@ export class Stack {
     if (line.message === 'listening' && typeof url === 'string') {
       this.#urls.set(name, url);
       if (name === 'api') this.#port = Number(new URL(url).port);
-    } else if (isForTerminal(line)) this.#options.say(terminalLine(name, line, new Date()));
+    } else if (isLoud(line) || (this.#options.tasks && isOfTask(line)))
+      this.#options.say(terminalLine(name, line, new Date()));
   }
 
   #tooLate(): AdvisedError {

@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
-import { isForTerminal, parseLogLine, terminalLine } from '../../src/up/log-line.ts';
+import { isLoud, isOfTask, parseLogLine, terminalLine } from '../../src/up/log-line.ts';
 
 const line = (fields: object) =>
   JSON.stringify({ level: 'info', time: 'x', service: 's', pid: 1, msg: 'hello', ...fields });
 const shown = (fields: object) => {
   const parsed = parseLogLine(line(fields));
-  return parsed ? isForTerminal(parsed) : undefined;
+  return parsed && (isLoud(parsed) || isOfTask(parsed));
 };
 
 describe('log lines on the terminal', () => {
