@@ -51,7 +51,7 @@ async function adopt(db: Database, volume: string, facts: MirrorFacts): Promise<
     if (await mirrorByName(tx, facts.name)) return false;
     const row = mirrorRow(volume, facts);
     await insertMirror(tx, row);
-    await updateMirror(tx, row.id, {});
+    await updateMirror(tx, row.id, { updated_at: row.updated_at });
     return true;
   });
 }

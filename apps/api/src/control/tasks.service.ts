@@ -50,7 +50,8 @@ export class TasksService {
   async report(id: string): Promise<TaskReport> {
     const task = await this.task(id);
     const history = await taskHistory(this.#parts.db, id, HISTORY_LIMIT);
-    return { task, history, progress: await this.progress(task), services: await this.#services(task.volume) };
+    const [progress, services] = await Promise.all([this.progress(task), this.#services(task.volume)]);
+    return { task, history, progress, services };
   }
 
   /** The last that was heard; after a restart of this process, what the queue still knows. */
@@ -85,19 +86,18 @@ export class TasksService {
     if (done?.how === 'requested') {
       events.state(id);
       const { task: ref, mirror, volume } = taskRequest(done.task, done.task.flow);
-      try {
-        await signals.cancel({ v: 1, task: ref, mirror, volume });
-      } catch (err) {
-        if (!(err instanceof RedisUnavailable)) throw err;
-      }
+      // Not waited for: the wish is recorded, and the reconciler says it again until the task is settled.
+      signals.cancel({ v: 1, task: ref, mirror, volume }).catch(() => {});
     }
     return this.task(id);
   }
 
   async #services(volume: string): Promise<TaskReport['services']> {
     const { directory } = this.#parts;
-    const writers = await directory.workers('clone', volume);
-    const closers = await directory.workers('close', volume);
+    const [writers, closers] = await Promise.all([
+      directory.workers('clone', volume),
+      directory.workers('close', volume),
+    ]);
     return writers && closers ? { writer: writers.length, closer: closers.length } : null;
   }
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException } from '@nestjs/common';
-import type { Response } from 'express';
+import type { Request, Response } from 'express';
 import { ApiProblem, type ProblemDocument, problemDocument } from '../domain/problem.ts';
 import type { Logger } from '../logger.ts';
 import { RedisUnavailable } from '../redis/redis-link.ts';
@@ -15,13 +15,14 @@ export class ProblemFilter implements ExceptionFilter {
   }
 
   catch(err: unknown, host: ArgumentsHost): void {
-    const response = host.switchToHttp().getResponse<Response>();
+    const http = host.switchToHttp();
+    const response = http.getResponse<Response>();
     if (response.headersSent) {
       this.#logger.warn({ err }, 'a request failed after its answer had begun');
       response.destroy();
       return;
     }
-    const problem = toProblem(err);
+    const problem = toProblem(err, http.getRequest<Request>());
     sendProblem(response, problem ?? this.#unforeseen(err), retryAfter(err));
   }
 
@@ -42,13 +43,12 @@ function retryAfter(err: unknown): number | undefined {
   return err instanceof ApiProblem ? err.extras.retryAfter : undefined;
 }
 
-function toProblem(err: unknown): ProblemDocument | undefined {
+function toProblem(err: unknown, request: Request): ProblemDocument | undefined {
   if (err instanceof ApiProblem) return problemDocument(err.code, err.message, err.extras);
   if (err instanceof RedisUnavailable) return problemDocument('API_UNAVAILABLE', 'Redis does not answer');
-  if (err instanceof URIError) return problemDocument('HG_USAGE', 'the address is not percent-encoded rightly');
   switch (statusOf(err) ?? 500) {
     case 400:
-      return problemDocument('HG_USAGE', 'the body is not valid JSON', { advice: 'Send one JSON document in UTF-8.' });
+      return badRequest(request);
     case 404:
       return problemDocument('API_NO_ROUTE', 'nothing answers to this method and address');
     case 413:
@@ -58,6 +58,17 @@ function toProblem(err: unknown): ProblemDocument | undefined {
     default:
       return undefined;
   }
+}
+
+/** Parsers of the address and of the body fail alike. */
+function badRequest(request: Request): ProblemDocument {
+  try {
+    decodeURIComponent(request.path);
+  } catch {
+    const advice = 'Percent-encode each segment of the address, in UTF-8.';
+    return problemDocument('HG_USAGE', 'the address is not percent-encoded rightly', { advice });
+  }
+  return problemDocument('HG_USAGE', 'the body is not valid JSON', { advice: 'Send one JSON document in UTF-8.' });
 }
 
 /** Of Nest's exceptions, and of the errors that body parsers pass on. */

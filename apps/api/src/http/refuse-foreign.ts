@@ -16,7 +16,8 @@ export function refuseForeign(request: Request, response: Response, next: NextFu
 
 function refusal(request: Request): ProblemDocument | undefined {
   if (request.headers['sec-fetch-site'] === 'cross-site') {
-    return problemDocument('HG_POLICY', 'changes asked for by a page of another site are refused');
+    const advice = 'Ask from a page of this service, or from a program.';
+    return problemDocument('HG_POLICY', 'changes asked for by a page of another site are refused', { advice });
   }
   const type = request.headers['content-type'];
   if (type === undefined || /^application\/json\s*(;|$)/i.test(type)) return undefined;

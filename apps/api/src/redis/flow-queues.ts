@@ -1,6 +1,6 @@
 import { EVENT_STREAM_MAX, JOB_KINDS, type JobKind, QUEUE_PREFIX, queueName, type TaskFlow } from '@quicksilver/jobs';
 import { FlowProducer, type Job, Queue } from 'bullmq';
-import { type RedisLink, RedisUnavailable } from './redis-link.ts';
+import { GLANCE_MS, type RedisLink, RedisUnavailable } from './redis-link.ts';
 
 /** How the `close` job of a flow stands. `open` covers waiting, running, delayed, and waiting for its child. */
 export type CloseState =
@@ -83,7 +83,7 @@ export class BullFlowQueues implements FlowQueues, AsyncDisposable {
         if (typeof job?.progress === 'object') return job.progress;
       }
       return undefined;
-    });
+    }, GLANCE_MS);
   }
 
   async depths(volumes: readonly string[]): Promise<QueueDepth[]> {
@@ -102,7 +102,7 @@ export class BullFlowQueues implements FlowQueues, AsyncDisposable {
         }),
       );
       return found.flat();
-    });
+    }, GLANCE_MS);
   }
 
   async meta(name: string): Promise<QueueMeta> {

@@ -9,6 +9,8 @@ export class RedisUnavailable extends Error {
 
 /** Longer than a command's own time limit, so that this is reached only where there is none. */
 const DEADLINE_MS = 5000;
+/** For what a request merely shows: a Redis that hangs must not make every page hang. */
+export const GLANCE_MS = 1000;
 
 /**
  * The API's connections. `commands` fails within seconds; `subscriber` waits for Redis as long as it takes and
@@ -32,10 +34,10 @@ export class RedisLink implements AsyncDisposable {
   }
 
   /** Runs commands under a deadline; every failure, also "not connected", is a RedisUnavailable. */
-  async use<T>(work: (redis: Redis) => Promise<T>): Promise<T> {
+  async use<T>(work: (redis: Redis) => Promise<T>, deadline: number = DEADLINE_MS): Promise<T> {
     if (!this.up) throw new RedisUnavailable('Redis does not answer');
     try {
-      return await withDeadline(work(this.commands), DEADLINE_MS);
+      return await withDeadline(work(this.commands), deadline);
     } catch (err) {
       throw new RedisUnavailable('Redis does not answer', { cause: err });
     }

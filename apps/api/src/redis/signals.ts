@@ -7,7 +7,7 @@ import {
   SIGNAL_TTL_SECONDS,
 } from '@quicksilver/jobs';
 import type { Redis } from 'ioredis';
-import type { RedisLink } from './redis-link.ts';
+import { GLANCE_MS, type RedisLink } from './redis-link.ts';
 
 const SCAN_COUNT = 1000;
 
@@ -55,7 +55,7 @@ export class RedisSignals implements Signals {
         const beat = parsePayload(ServiceHeartbeat, text === null ? undefined : jsonOrUndefined(text));
         return beat.kind === 'ok' ? [beat.data] : [];
       });
-    });
+    }, GLANCE_MS);
   }
 
   async perWorkerConcurrency(): Promise<Map<string, number>> {
