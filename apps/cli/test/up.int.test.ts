@@ -1,8 +1,9 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { processStartTime } from '@quicksilver/native';
-import { tmpDir, waitFor } from '@quicksilver/testing';
+import { startRedis, tmpDir, waitFor } from '@quicksilver/testing';
 import { startUp, type UpProcess } from './up-process.ts';
 
 const started: UpProcess[] = [];
@@ -64,6 +65,20 @@ describe('up', () => {
     expect(up.stderr()).toMatch(/api ended \(signal SIGKILL\), starting it again in 0.25 s/);
   });
 
+  it('uses the Redis that REDIS_URL names, and leaves it running', async () => {
+    using dir = tmpDir();
+    const redis = await startRedis();
+    try {
+      const up = start(dir, { env: { REDIS_URL: redis.url, PATH: '/nonexistent' } });
+      await up.ready();
+      expect(readdirSync(dir.join('data/run')).sort()).toEqual(['api.json', 'closer.json', 'writer.json']);
+      up.child.kill('SIGTERM');
+      expect(await up.exit).toBe(0);
+    } finally {
+      await redis.stop();
+    }
+  });
+
   it('starts a Redis that was killed again, at the same address', async () => {
     using dir = tmpDir();
     const up = start(dir);
@@ -97,17 +112,18 @@ describe('up', () => {
     await second.ready();
   });
 
-  it('ends a Redis that a killed run had left, and nothing that only has its pid', async () => {
+  it('ends what a killed run had left all the same, and nothing that only has its pid', async () => {
     using dir = tmpDir();
-    const first = start(dir);
-    await first.ready();
-    first.child.kill('SIGTERM');
-    await first.exit;
+    mkdirSync(dir.join('data/run'), { recursive: true });
+    const left = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' });
+    const pid = left.pid ?? 0;
+    writeFileSync(dir.join('data/run/redis.json'), JSON.stringify({ pid, started: processStartTime(pid) }));
     // A process that got an old pid has another start time.
-    writeFileSync(dir.join('data/run/redis.json'), JSON.stringify({ pid: process.pid, started: 1 }));
-    const second = start(dir);
-    await second.ready();
-    expect(alive(process.pid)).toBe(true);
+    writeFileSync(dir.join('data/run/api.json'), JSON.stringify({ pid: process.pid, started: 1 }));
+    const up = start(dir);
+    await up.ready();
+    expect(alive(pid)).toBe(false);
+    expect(up.stderr()).toContain('ended what a killed run had left: redis\n');
   });
 
   it('says in one line which service does not start and why, and stops the others', async () => {

@@ -74,17 +74,18 @@ export class Child {
     this.#read(child.stderr, 'stderr');
     this.#ended = new Promise((resolve) => {
       let failed: string | undefined;
-      child.once('error', (err) => {
-        failed = err.message;
-        // Without a pid there will be no `close`.
-        if (child.pid === undefined) resolve();
-        if (child.pid === undefined) this.#onEnd(failed, performance.now() - began);
-      });
-      child.once('close', (code, signal) => {
+      const finish = (how: string) => {
+        if (this.#process !== child) return;
         this.#process = undefined;
         resolve();
-        this.#onEnd(failed ?? (signal ? `signal ${signal}` : `exit code ${code}`), performance.now() - began);
+        this.#onEnd(how, performance.now() - began);
+      };
+      child.once('error', (err) => {
+        failed = err.message;
+        // A process that could not be made may never say `close`.
+        if (child.pid === undefined) finish(failed);
       });
+      child.once('close', (code, signal) => finish(failed ?? (signal ? `signal ${signal}` : `exit code ${code}`)));
     });
     if (child.pid !== undefined) this.#listener.started(child.pid);
   }

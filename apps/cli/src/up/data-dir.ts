@@ -32,9 +32,9 @@ export class DataDir implements Disposable {
       mkdirSync(root, { recursive: true });
       fd = openSync(join(root, 'lock'), 'a+');
     } catch (err) {
-      const { code, where } = toHgError(err);
-      throw new AdvisedError(code, 'the data directory cannot be used', {
-        where: { data: root, ...where },
+      const why = err instanceof Error && 'code' in err ? String(err.code) : String(err);
+      throw new AdvisedError(toHgError(err).code, 'the data directory cannot be used', {
+        where: { data: root, why },
         advice: 'Give one that you may write to with --data DIR.',
         cause: err,
       });
