@@ -166,7 +166,7 @@ async function destination(wanted: string): Promise<{ dest: string; made: string
 
 /** `.<name>.quicksilver-<random>`; a long name is cut, so that the hidden one fits a file system. */
 function hiddenPrefix(dest: string): string {
-  const name = [...basename(dest)];
+  const name = Array.from(basename(dest));
   while (Buffer.byteLength(name.join('')) > 200) name.pop();
   return `.${name.join('')}.quicksilver-`;
 }

@@ -28,8 +28,8 @@ describe('the flush of a volume', () => {
     await waitFor(() => waiting.length === 2);
     await new Promise((resolve) => setTimeout(resolve, 30));
     waiting[1]?.resolve();
-    const shared = (await Promise.all(later)).map((end) => end.shared).sort();
-    expect(shared).toEqual([false, true, true]);
+    const shared = (await Promise.all(later)).filter((end) => end.shared);
+    expect(shared).toHaveLength(2);
     expect(waiting.length).toBe(2);
   });
 

@@ -8,7 +8,7 @@ import type { OperationName, Operations } from './operations.ts';
 const ENGINE = fileURLToPath(new URL('./engine.ts', import.meta.url));
 
 export interface EngineEnd {
-  readonly signal: NodeJS.Signals | null;
+  readonly signal: string | null;
   readonly result?: unknown;
   readonly error?: { readonly code: string; readonly message: string };
   readonly stderr: string;
@@ -19,12 +19,13 @@ export interface Engine {
   /** Resolves when the process says that it is at its checkpoint, and for SIGSTOP: when it has stopped. */
   readonly at: Promise<void>;
   readonly end: Promise<EngineEnd>;
-  kill(signal: NodeJS.Signals): void;
+  kill(signal: 'SIGKILL' | 'SIGSTOP' | 'SIGCONT'): void;
 }
 
 export interface EngineOptions {
   readonly checkpoint?: Checkpoint;
   readonly signal?: 'SIGKILL' | 'SIGSTOP';
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 /** One operation in a process of its own, tied to this one. */
@@ -33,11 +34,11 @@ export function startEngine<N extends OperationName>(
   input: Operations[N],
   options: EngineOptions = {},
 ): Engine {
-  const { checkpoint, signal = 'SIGKILL' } = options;
+  const { checkpoint, signal = 'SIGKILL', env } = options;
   const order = { operation, input, ...(checkpoint ? { at: { checkpoint, signal } } : {}) };
   const child = spawn(...tied(process.execPath, [ENGINE, JSON.stringify(order)]), {
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...process.env, NODE_NO_WARNINGS: '1' },
+    env: { ...process.env, NODE_NO_WARNINGS: '1', ...env },
   });
   const pid = child.pid ?? 0;
   const reached = Promise.withResolvers<void>();
