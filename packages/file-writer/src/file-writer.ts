@@ -14,7 +14,7 @@ import { writeFault } from './write-fault.ts';
  *                                        ->  or inline           -+
  *
  * A batch lies in one block. A file that goes on in the next block keeps its lane; at every other point the lane
- * with the least pending work is taken. Directories are made here, once each and before anything inside them is sent.
+ * with the least pending work is taken, or the caller's own when all are busy and it may help. Directories are made here, once each and before anything inside them is sent.
  * The first error of anybody reaches `halt`, and every call here throws it from then on.
  */
 
@@ -23,6 +23,8 @@ export interface FileWriterOptions {
   readonly root: string;
   /** Threads; 0 writes on the calling thread. */
   readonly writers: number;
+  /** The calling thread writes too while all writers are busy, as long as the disk is quick. */
+  readonly help?: boolean | undefined;
   readonly blocks: SharedBlocks;
   readonly halt: Halt;
   /** Exact modes when given, else 0666 and 0777 less the umask. */
@@ -36,10 +38,15 @@ export interface WriteTally extends Tally {
 }
 
 /** A batch of small files is handed on early: the other writers should not wait for a whole block. */
-const MAX_BATCH_FILES = 256;
+const MAX_BATCH_FILES = 128;
+/** The caller helps when every writer has so much in hand (about three batches): none will stand idle meanwhile. */
+const HELP_FROM = 12 * 1024 * 1024;
 
 export class FileWriter implements AsyncDisposable {
   readonly #options: FileWriterOptions;
+  readonly #threads: readonly Lane[];
+  readonly #helper: InlineLane | undefined;
+  /** All of them. */
   readonly #lanes: readonly Lane[];
   readonly #own: BatchWriter;
   readonly #directories = new Set<string>();
@@ -52,12 +59,13 @@ export class FileWriter implements AsyncDisposable {
   #lastDirectory: string | undefined;
 
   private constructor(options: FileWriterOptions) {
-    const { root, fileMode, owner, blocks, halt, writers } = options;
+    const { root, fileMode, owner, blocks, halt, writers, help } = options;
     this.#options = options;
     const lane = { blocks, halt, writer: { root, fileMode, owner } };
     this.#own = new BatchWriter(blocks, lane.writer);
-    this.#lanes =
-      writers === 0 ? [new InlineLane(lane)] : Array.from({ length: writers }, (_, i) => new ThreadLane(lane, i + 1));
+    this.#helper = help || writers === 0 ? new InlineLane(lane) : undefined;
+    this.#threads = Array.from({ length: writers }, (_, i) => new ThreadLane(lane, i + 1));
+    this.#lanes = this.#helper ? [...this.#threads, this.#helper] : this.#threads;
   }
 
   /** Threads start in the background: files may be given at once. */
@@ -155,7 +163,7 @@ export class FileWriter implements AsyncDisposable {
     const batch = this.#inBlock();
     halt.check();
     if (!batch.isEmpty(this.#file !== undefined)) {
-      const lane = this.#fileLane ?? this.#leastLoaded();
+      const lane = this.#fileLane ?? this.#choose();
       blocks.retain(batch.block);
       lane.send(batch.build(this.#file === undefined), batch.cost);
       this.#fileLane = this.#file === undefined ? undefined : lane;
@@ -163,17 +171,23 @@ export class FileWriter implements AsyncDisposable {
     this.#batch = new BatchBuilder(batch.block, this.#file);
   }
 
-  #leastLoaded(): Lane {
+  #choose(): Lane {
     let best: Lane | undefined;
     let least = Number.POSITIVE_INFINITY;
-    for (const lane of this.#lanes) {
+    for (const lane of this.#threads) {
       const { pending } = lane;
       if (pending >= least) continue;
       best = lane;
       least = pending;
     }
-    if (best === undefined) throw misuse('there is no writer', {});
-    return best;
+    const helper = this.#helper;
+    if (best === undefined) {
+      if (helper === undefined) throw misuse('there is no writer', {});
+      return helper;
+    }
+    // A file that goes on would bind its next batches, too.
+    const chance = helper !== undefined && least > HELP_FROM && this.#file === undefined;
+    return chance && helper.takesChance() ? helper : best;
   }
 
   #ensureParent(path: string): void {

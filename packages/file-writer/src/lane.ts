@@ -22,17 +22,35 @@ export interface LaneOptions {
   readonly halt: Halt;
 }
 
-/** Writes at once, on the thread that calls: for inputs too small to be worth a thread. */
+/** Above this a file, in milliseconds, it is the disk that waits, and the caller should not wait with it. */
+const QUICK = 0.25;
+const FIRST_REST = 8;
+
+/** Writes at once, on the thread that calls: for inputs too small to be worth a thread, and to help where one is. */
 export class InlineLane implements Lane {
   readonly #writer: BatchWriter;
   readonly pending = 0;
+  /** After a slow batch so many chances to help are let pass; twice as many each time. */
+  #rest = 0;
+  #nextRest = FIRST_REST;
 
   constructor({ blocks, writer }: LaneOptions) {
     this.#writer = new BatchWriter(blocks, writer);
   }
 
   send(batch: Batch): void {
+    const started = performance.now();
     this.#writer.run(batch);
+    const quick = performance.now() - started <= QUICK * batch.paths.length;
+    this.#rest = quick ? 0 : this.#nextRest;
+    this.#nextRest = quick ? FIRST_REST : this.#nextRest * 2;
+  }
+
+  /** Whether to help now, asked at each chance. One slow batch may be chance too, so it is tried again. */
+  takesChance(): boolean {
+    if (this.#rest === 0) return true;
+    this.#rest--;
+    return false;
   }
 
   get written(): Tally {

@@ -99,7 +99,7 @@ class Attempt {
     this.#choice = choice;
     const shared = { blocks: this.#blocks, halt: this.#halt };
     const writer = this.#threads.use(
-      FileWriter.start({ root, fileMode, dirMode, owner, writers: choice.writers, ...shared }),
+      FileWriter.start({ root, fileMode, dirMode, owner, ...shared, writers: choice.threads, help: choice.help }),
     );
     writer.directory('.hg/store');
     const sink = new StoreSink(params, writer, this.#blocks);
@@ -181,7 +181,7 @@ class Attempt {
       phaseHeads: this.#receiver.phaseHeads,
       warnings: this.#receiver.warnings.list,
       settings: {
-        writers: this.#choice?.writers ?? 0,
+        writers: this.#choice?.writers ?? 1,
         memoryTarget: this.#memoryTarget,
         why: this.#choice?.why ?? '',
       },

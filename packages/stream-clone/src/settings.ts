@@ -26,6 +26,10 @@ export function planBlocks(memoryTarget: number, inputSize: number): BlockGeomet
 
 export interface WriterChoice {
   /** Threads; 0 writes on the engine's own. */
+  readonly threads: number;
+  /** The engine's own thread writes as well when the others are busy. */
+  readonly help: boolean;
+  /** All that write. */
   readonly writers: number;
   readonly why: string;
 }
@@ -34,10 +38,14 @@ export function chooseWriters(
   { writers, threads = 'auto' }: Pick<StreamCloneOptions, 'writers' | 'threads'>,
   announced: { readonly fileCount: number; readonly byteCount: number },
 ): WriterChoice {
-  if (threads === 'never') return { writers: 0, why: 'no threads, as asked' };
+  const alone = { threads: 0, help: false, writers: 1 };
+  if (threads === 'never') return { ...alone, why: 'no threads, as asked' };
   const small = announced.fileCount < THREADS_FROM_FILES && announced.byteCount < THREADS_FROM_BYTES;
-  if (threads === 'auto' && small) return { writers: 0, why: 'a small stream is written without threads' };
-  if (writers !== undefined) return { writers, why: 'writers as asked' };
+  if (threads === 'auto' && small) return { ...alone, why: 'a small stream is written without threads' };
+  if (writers !== undefined) return { threads: writers, help: false, writers, why: 'as asked' };
   const cores = availableParallelism();
-  return { writers: Math.min(2, cores), why: `two writers at most, ${cores} cores` };
+  // On two cores a second thread would only take turns with the engine's own, which has time to spare.
+  if (cores === 2) return { threads: 1, help: true, writers: 2, why: 'one thread and the engine itself, on 2 cores' };
+  const count = Math.min(2, cores);
+  return { threads: count, help: false, writers: count, why: `two writers at most, ${cores} cores` };
 }
