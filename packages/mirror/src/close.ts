@@ -1,12 +1,13 @@
-import { type FaultRecord, faultRecord, HgError } from '@quicksilver/hg-types';
+import { randomUUID } from 'node:crypto';
+import { type FaultRecord, faultError, faultRecord, HgError } from '@quicksilver/hg-types';
 import { bootId } from '@quicksilver/native';
 import type { WriteReceipt } from '@quicksilver/stream-clone';
 import { DEFAULT_LOCK_DURATION, type MirrorContext, report, type TaskRef } from './context.ts';
-import { holdLane, type LaneTask, type Written } from './fences.ts';
+import { holdLane, isWritten, type LaneTask, type Written } from './fences.ts';
 import { flushVolume } from './flush.ts';
 import { findReceiptOfTask } from './generations.ts';
 import { readLane } from './lane/lane.ts';
-import type { LaneRecord } from './lane/record.ts';
+import type { LaneOutcome, LaneRecord } from './lane/record.ts';
 import { stagingName } from './layout.ts';
 import { parseMirrorName } from './names.ts';
 import { failed, rethrowTransient, type Settled, stagedFault } from './outcome.ts';
@@ -18,16 +19,31 @@ import { emptyTrash } from './trash.ts';
 import { ENGINE_VERSION } from './version.ts';
 import type { Volume } from './volume.ts';
 
+/** `Written` as plain data. */
+export interface WrittenRecord {
+  readonly fence: number;
+  readonly staging: string;
+  readonly write: Readonly<Record<string, unknown>> | WriteReceipt;
+}
+
+/** A fault as plain data; class and advice come from its code. */
+export interface ChildProblem {
+  readonly code: string;
+  readonly message: string;
+  readonly where?: FaultRecord['where'] | undefined;
+  readonly stage?: string | undefined;
+}
+
 export interface CloseRequest {
   readonly task: TaskRef;
   readonly mirror: string;
   readonly action: 'publish' | 'retire';
   /** Absent for `retire`. */
   readonly source?: CloneSource | undefined;
-  /** What the writer returned. Without it nothing is published, whatever lies on disk. */
-  readonly written?: Written | undefined;
+  /** What the writer returned, by way of a queue. Without it nothing is published, whatever lies on disk. */
+  readonly written?: WrittenRecord | undefined;
   /** Why the writer returned nothing. */
-  readonly childProblem?: (FaultRecord & { readonly stage?: string | undefined }) | undefined;
+  readonly childProblem?: ChildProblem | undefined;
   readonly cancelled: boolean;
   readonly flush: boolean;
   readonly verify: 'quick' | 'sample' | 'full';
@@ -60,7 +76,7 @@ export async function cancelTask(volume: Volume, request: LaneTask, ctx: CloseCo
 async function finish(volume: Volume, lane: LaneTask, work: { ending: Ending; ctx: CloseContext }): Promise<Settled> {
   const { settled, trash } = await settle(volume, lane, work.ending, work.ctx);
   work.ctx.onSettled?.(settled);
-  await emptyTrash(trash);
+  await emptyTrash(trash); // what resists is left to the janitor, who says so
   return settled;
 }
 
@@ -83,8 +99,8 @@ async function prepareEnding(volume: Volume, request: CloseRequest, ctx: CloseCo
       new HgError('HG_NOT_YET', 'this level of proof is not supported yet', { level: request.verify }),
     );
   }
-  if (written.staging !== stagingName(request.task.id, written.fence)) {
-    return fail('prove', new HgError('HG_USAGE', 'the writer named a directory that is not its own', {}));
+  if (!isWritten(written) || written.staging !== stagingName(request.task.id, written.fence)) {
+    return fail('prove', new HgError('HG_USAGE', 'this is not what the writer of this task returns'));
   }
   await refuseLostBytes(volume, { request, record, ctx });
   return proveAndFlush(volume, { request, written, source }, ctx);
@@ -101,10 +117,9 @@ async function isPastProof(
   return (await findReceiptOfTask(volume, mirror, task)) !== undefined;
 }
 
-function childOutcome({ childProblem }: CloseRequest): ReturnType<typeof failed> {
+function childOutcome({ childProblem }: CloseRequest): LaneOutcome {
   const lost = new HgError('HG_WORKER_LOST', 'the writer ended without a result');
-  const problem = stagedFault(childProblem?.stage ?? 'write', childProblem ?? faultRecord(lost));
-  return { state: 'failed', problem };
+  return failed(childProblem?.stage ?? 'write', childProblem ? faultError(childProblem) : lost);
 }
 
 function fail(stage: string, err: unknown): Ending {
@@ -152,7 +167,7 @@ async function proveAndFlush(
   let stage = 'prove';
   try {
     report(ctx, 'prove');
-    const part = () => volume.paths.staging(`${staging}.${crypto.randomUUID()}.part`);
+    const part = () => volume.paths.staging(`${staging}.${randomUUID()}.part`);
     const proof = await proveQuick(volume.paths.staging(staging), write, { ...ctx, part });
     const proved = new Date().toISOString();
     await ctx.checkpoint?.('close-proved');

@@ -138,14 +138,26 @@ async function readWriteReceipt(volume: Volume, staging: string): Promise<WriteR
   return value.write;
 }
 
-/** What came back through a queue, checked before it is relied on. @throws HgError HG_USAGE when it is something else. */
-export function parseWritten(value: unknown): Written {
-  if (!isObject(value) || !isCount(value.fence) || typeof value.staging !== 'string' || !isWriteReceipt(value.write)) {
-    throw new HgError('HG_USAGE', 'this is not what a writer returns', {});
-  }
-  return { fence: value.fence, staging: value.staging, write: value.write };
+/** Whether what came back through a queue is what a writer returns, as far as closing relies on it. */
+export function isWritten(value: unknown): value is Written {
+  return (
+    isObject(value) &&
+    isCount(value.fence) &&
+    value.fence > 0 &&
+    typeof value.staging === 'string' &&
+    isWriteReceipt(value.write)
+  );
 }
 
 function isWriteReceipt(value: unknown): value is WriteReceipt {
-  return isObject(value) && value.v === 1 && Array.isArray(value.requirements) && typeof value.files === 'number';
+  return (
+    isObject(value) &&
+    value.v === 1 &&
+    isCount(value.files) &&
+    isCount(value.bytes) &&
+    isObject(value.source) &&
+    isCount(value.source.size) &&
+    typeof value.method === 'string' &&
+    [value.requirements, value.bookmarks, value.phaseHeads, value.warnings].every(Array.isArray)
+  );
 }

@@ -1,8 +1,15 @@
 export type { Checkpoint } from './checkpoints.ts';
 export { type CloneRequest, cloneToStaging, type WriteSettings } from './clone.ts';
-export { type CloseContext, type CloseRequest, cancelTask, closeTask } from './close.ts';
+export {
+  type ChildProblem,
+  type CloseContext,
+  type CloseRequest,
+  cancelTask,
+  closeTask,
+  type WrittenRecord,
+} from './close.ts';
 export { DEFAULT_LOCK_DURATION, type MirrorContext, type MirrorProgress, type TaskRef } from './context.ts';
-export { parseWritten, type Written } from './fences.ts';
+export { isWritten, type Written } from './fences.ts';
 export { type JanitorOptions, type JanitorReport, runJanitor } from './janitor.ts';
 export { readLane } from './lane/lane.ts';
 export type { LaneOutcome, LaneRecord, StagedFault } from './lane/record.ts';

@@ -47,9 +47,17 @@ export async function runJanitor(volume: Volume, options: JanitorOptions): Promi
   const staging = await clearStaging(round);
   const generations = await clearGenerations(round);
   const entries = await trashEntries(volume);
-  await emptyTrash(entries);
+  const left = await emptyTrash(entries);
+  for (const entry of left) round.problems.push(`this cannot be removed: ${entry}`);
   const folders = await clearFolders(round);
-  return { staging, generations, trash: entries.length, folders, busy: round.busy, problems: round.problems };
+  return {
+    staging,
+    generations,
+    trash: entries.length - left.length,
+    folders,
+    busy: round.busy,
+    problems: round.problems,
+  };
 }
 
 /**

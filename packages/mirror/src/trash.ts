@@ -20,9 +20,17 @@ export async function moveToTrash(volume: Volume, path: string): Promise<string 
   }
 }
 
-/** Removes what lies in the trash. Others may be removing the same: what is gone is gone. */
-export async function emptyTrash(entries: readonly string[]): Promise<void> {
-  for (const entry of entries) await rm(entry, { recursive: true, force: true, maxRetries: 3, retryDelay: 20 });
+/**
+ * Removes what lies in the trash. Others may be removing the same: what is gone is gone.
+ *
+ * @returns what could not be removed. It is in nobody's way there, so no work fails for it.
+ */
+export async function emptyTrash(entries: readonly string[]): Promise<string[]> {
+  const left: string[] = [];
+  for (const entry of entries) {
+    await rm(entry, { recursive: true, force: true, maxRetries: 3, retryDelay: 20 }).catch(() => left.push(entry));
+  }
+  return left;
 }
 
 export async function trashEntries(volume: Volume): Promise<string[]> {

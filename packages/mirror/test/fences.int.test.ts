@@ -152,6 +152,12 @@ describe('fences', () => {
     const written = await cloneToStaging(s.volume, s.cloneRequest(ref), context());
     const settled = await closeTask(s.volume, s.closeRequest(ref, { ...written, staging: '../mirrors' }), context());
     expect(settled).toMatchObject({ state: 'failed', problem: { code: 'HG_USAGE' } });
+    const other = task(2);
+    const garbled = { ...(await cloneToStaging(s.volume, s.cloneRequest(other), context())), write: { v: 1 } };
+    expect(await closeTask(s.volume, s.closeRequest(other, garbled), context())).toMatchObject({
+      state: 'failed',
+      problem: { code: 'HG_USAGE' },
+    });
     expect(await readdir(s.volume.root)).toContain('mirrors');
   });
 });

@@ -24,7 +24,9 @@ describe('hostile bundles', () => {
   beforeAll(async () => {
     hg = await newestHg().session();
   });
-  afterAll(() => hg[Symbol.asyncDispose]());
+  afterAll(async () => {
+    await hg[Symbol.asyncDispose]();
+  });
 
   it.each(fixtures('hostile', /^(?!cg-|trunc-cg)/))(
     '$name: published whole, or a typed failure with nothing left',

@@ -79,18 +79,20 @@ describe('publishing', () => {
 
   it('names why the writer failed', async () => {
     using s = await scene();
-    const childProblem = {
-      code: 'HG_NO_SPACE',
-      class: 'storage',
-      message: 'full',
-      where: { wanted: 5 },
-      retryable: false,
-      advice: 'free room',
-      stage: 'plan',
-    } as const;
+    const childProblem = { code: 'HG_NO_SPACE', message: 'full', where: { wanted: 5 }, stage: 'plan' };
     const settled = await closeTask(s.volume, s.closeRequest(task(1), undefined, { childProblem }), context());
-    expect(settled).toEqual({ state: 'failed', problem: childProblem });
+    expect(settled).toMatchObject({
+      state: 'failed',
+      problem: { ...childProblem, class: 'storage', retryable: false },
+    });
     expect(await readLane(s.volume, s.mirror)).toMatchObject({ state: 'settled', outcome: { problem: childProblem } });
+    const newer = { code: 'HG_OF_A_NEWER_WRITER', message: 'x'.repeat(10_000), where: { name: 'y'.repeat(10_000) } };
+    expect(
+      await closeTask(s.volume, s.closeRequest(task(2), undefined, { childProblem: newer }), context()),
+    ).toMatchObject({
+      state: 'failed',
+      problem: { code: 'HG_INTERNAL', message: expect.stringMatching(/^x{399}…$/) },
+    });
   });
 
   it('K057: a name that is taken by a folder, or lies in another mirror, fails without touching that one', async () => {

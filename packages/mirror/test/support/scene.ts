@@ -2,9 +2,8 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fixturePath, writeSyntheticBundle } from '@quicksilver/testing';
 import { type CloneRequest, cloneToStaging } from '../../src/clone.ts';
-import { type CloseRequest, closeTask } from '../../src/close.ts';
+import { type CloseRequest, closeTask, type WrittenRecord } from '../../src/close.ts';
 import type { TaskRef } from '../../src/context.ts';
-import type { Written } from '../../src/fences.ts';
 import type { Settled } from '../../src/outcome.ts';
 import type { Volume } from '../../src/volume.ts';
 import { context, type TestVolume, task, testVolume } from './volume.ts';
@@ -14,7 +13,7 @@ export interface Scene extends TestVolume {
   /** A bundle of a made-up history, small; `label` says which one it is. */
   bundle(label?: string): string;
   cloneRequest(task: TaskRef, path?: string): CloneRequest;
-  closeRequest(task: TaskRef, written: Written | undefined, more?: Partial<CloseRequest>): CloseRequest;
+  closeRequest(task: TaskRef, written: WrittenRecord | undefined, more?: Partial<CloseRequest>): CloseRequest;
   /** Both halves of the main job. */
   publish(task: TaskRef, path?: string): Promise<Settled>;
 }
@@ -37,7 +36,7 @@ export async function scene(mirror = 'mozilla/central'): Promise<Scene> {
   });
   const closeRequest = (
     ref: TaskRef,
-    written: Written | undefined,
+    written: WrittenRecord | undefined,
     more: Partial<CloseRequest> = {},
   ): CloseRequest => ({
     task: ref,
