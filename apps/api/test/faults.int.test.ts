@@ -21,6 +21,84 @@ afterEach(async () => {
 const jobKey = (kind: 'clone' | 'close', id: string) => `${QUEUE_PREFIX}:${queueName(kind, 'main')}:${id}`;
 const exists = async (key: string) => (await redis.command('EXISTS', key)) === 1;
 
+describe('Redis away', () => {
+  it('K071: a request succeeds meanwhile, readiness says so, and work goes on by itself', async () => {
+    await using workers = await TestDataPlane.start(redis);
+    const api = await home.start();
+    await api.settled((await api.create('before')).task.id);
+    await redis.shutdown();
+    let away = true;
+    try {
+      await waitFor(async () => (await api.request('GET', '/readyz')).status === 503);
+      const ready = await api.request('GET', '/readyz');
+      expect(ready.body).toMatchObject({ status: 'failing', checks: { redis: { ok: false }, database: { ok: true } } });
+      expect((await api.request('GET', '/healthz')).status).toBe(200);
+      const began = performance.now();
+      const posted = await api.create('meanwhile');
+      expect(performance.now() - began).toBeLessThan(1000);
+      expect(posted).toMatchObject({ outcome: 'created', task: { state: 'wanted' } });
+      const dropped = await api.create('dropped');
+      expect((await api.request('DELETE', `/v1/tasks/${dropped.task.id}`)).status).toBe(200);
+      const queue = await api.request('PUT', '/v1/queues/clone%40main/concurrency', { perWorker: 3 });
+      expect(queue.body).toMatchObject({ wanted: { perWorker: 3 }, effective: null });
+      await waitFor(async () => (await api.task(posted.task.id)).services === null);
+      expect(await api.task(posted.task.id)).toMatchObject({ state: 'wanted' });
+      expect((await api.request('GET', '/metrics')).status).toBe(200);
+      await redis.start();
+      away = false;
+      expect(await api.settled(posted.task.id)).toMatchObject({ outcome: 'ready', flow: 1 });
+      await waitFor(async () => (await api.request('GET', '/readyz')).status === 200);
+      await waitFor(async () => (await redis.command('HGET', REDIS_KEYS.concurrency, 'clone@main')) === '3');
+      expect(workers.cloned).toHaveLength(2);
+    } finally {
+      if (away) await redis.start();
+    }
+  });
+
+  it('starts without Redis, and hears progress once it is there', async () => {
+    await redis.shutdown();
+    const api = await home.start();
+    const { task } = await api.create('early');
+    expect((await api.request('GET', '/readyz')).status).toBe(503);
+    await redis.start();
+    const hold = gate();
+    await using _workers = await TestDataPlane.start(redis, {
+      clone: async (data, job) => {
+        await job.updateProgress(progressOf(data, 42));
+        await hold.opened;
+      },
+    });
+    await waitFor(async () => (await api.task(task.id)).progress?.files.done === 42);
+    hold.open();
+    expect(await api.settled(task.id)).toMatchObject({ outcome: 'ready', progress: { files: { done: 42 } } });
+  });
+
+  it('stops at once while Redis is away', async () => {
+    const api = await home.start();
+    await redis.shutdown();
+    try {
+      const began = performance.now();
+      await api.close();
+      expect(performance.now() - began).toBeLessThan(3000);
+    } finally {
+      await redis.start();
+    }
+  });
+
+  it('K073: a server that may evict jobs is not used, and readiness gives the reason', async () => {
+    await using evicting = await startRedis({ policy: 'allkeys-lru' });
+    await using own = new ApiHome(evicting);
+    const api = await own.start();
+    const { task } = await api.create('unsafe');
+    const ready = await api.request('GET', '/readyz');
+    expect(ready.status).toBe(503);
+    expect(JSON.stringify(ready.body)).toContain('allkeys-lru');
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    expect(await api.task(task.id)).toMatchObject({ state: 'wanted' });
+    await evicting.command('CONFIG', 'SET', 'maxmemory-policy', 'noeviction');
+  });
+});
+
 describe('what Redis loses', () => {
   it('K088: tasks under way when Redis came back empty are admitted again under new ids, and end once', async () => {
     const api = await home.start();
@@ -146,84 +224,6 @@ describe('what the API loses', () => {
     expect(await api.task(task.id)).toMatchObject({ outcome: 'ready', generation: 1 });
     expect((await api.task(task.id)).history.filter(({ type }) => type === 'settled')).toHaveLength(1);
     expect(await api.mirror('once')).toMatchObject({ state: 'ready', generation: 1 });
-  });
-});
-
-describe('Redis away', () => {
-  it('K071: a request succeeds meanwhile, readiness says so, and work goes on by itself', async () => {
-    await using workers = await TestDataPlane.start(redis);
-    const api = await home.start();
-    await api.settled((await api.create('before')).task.id);
-    await redis.shutdown();
-    let away = true;
-    try {
-      await waitFor(async () => (await api.request('GET', '/readyz')).status === 503);
-      const ready = await api.request('GET', '/readyz');
-      expect(ready.body).toMatchObject({ status: 'failing', checks: { redis: { ok: false }, database: { ok: true } } });
-      expect((await api.request('GET', '/healthz')).status).toBe(200);
-      const began = performance.now();
-      const posted = await api.create('meanwhile');
-      expect(performance.now() - began).toBeLessThan(1000);
-      expect(posted).toMatchObject({ outcome: 'created', task: { state: 'wanted' } });
-      const dropped = await api.create('dropped');
-      expect((await api.request('DELETE', `/v1/tasks/${dropped.task.id}`)).status).toBe(200);
-      const queue = await api.request('PUT', '/v1/queues/clone%40main/concurrency', { perWorker: 3 });
-      expect(queue.body).toMatchObject({ wanted: { perWorker: 3 }, effective: null });
-      await waitFor(async () => (await api.task(posted.task.id)).services === null);
-      expect(await api.task(posted.task.id)).toMatchObject({ state: 'wanted' });
-      expect((await api.request('GET', '/metrics')).status).toBe(200);
-      await redis.start();
-      away = false;
-      expect(await api.settled(posted.task.id)).toMatchObject({ outcome: 'ready', flow: 1 });
-      await waitFor(async () => (await api.request('GET', '/readyz')).status === 200);
-      await waitFor(async () => (await redis.command('HGET', REDIS_KEYS.concurrency, 'clone@main')) === '3');
-      expect(workers.cloned).toHaveLength(2);
-    } finally {
-      if (away) await redis.start();
-    }
-  });
-
-  it('starts without Redis, and hears progress once it is there', async () => {
-    await redis.shutdown();
-    const api = await home.start();
-    const { task } = await api.create('early');
-    expect((await api.request('GET', '/readyz')).status).toBe(503);
-    await redis.start();
-    const hold = gate();
-    await using _workers = await TestDataPlane.start(redis, {
-      clone: async (data, job) => {
-        await job.updateProgress(progressOf(data, 42));
-        await hold.opened;
-      },
-    });
-    await waitFor(async () => (await api.task(task.id)).progress?.files.done === 42);
-    hold.open();
-    expect(await api.settled(task.id)).toMatchObject({ outcome: 'ready', progress: { files: { done: 42 } } });
-  });
-
-  it('stops at once while Redis is away', async () => {
-    const api = await home.start();
-    await redis.shutdown();
-    try {
-      const began = performance.now();
-      await api.close();
-      expect(performance.now() - began).toBeLessThan(3000);
-    } finally {
-      await redis.start();
-    }
-  });
-
-  it('K073: a server that may evict jobs is not used, and readiness gives the reason', async () => {
-    await using evicting = await startRedis({ policy: 'allkeys-lru' });
-    await using own = new ApiHome(evicting);
-    const api = await own.start();
-    const { task } = await api.create('unsafe');
-    const ready = await api.request('GET', '/readyz');
-    expect(ready.status).toBe(503);
-    expect(JSON.stringify(ready.body)).toContain('allkeys-lru');
-    await new Promise((resolve) => setTimeout(resolve, 200));
-    expect(await api.task(task.id)).toMatchObject({ state: 'wanted' });
-    await evicting.command('CONFIG', 'SET', 'maxmemory-policy', 'noeviction');
   });
 });
 
