@@ -80,7 +80,9 @@ export class MirrorsService {
       const at = Date.now();
       if (found) {
         // A retired name comes back: the lane goes on counting, since the volume remembers its numbers.
-        await updateMirror(tx, found.id, { retired_at: null, request_json: json(request), problem_json: null });
+        const home = volume ?? found.volume;
+        const change = { volume: home, retired_at: null, request_json: json(request), problem_json: null };
+        await updateMirror(tx, found.id, change);
       } else {
         const home = volume ?? volumes[0] ?? '';
         await insertMirror(tx, {

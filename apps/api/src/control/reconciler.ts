@@ -50,7 +50,7 @@ export class Reconciler {
     const close = await flows.closeState(task.volume, id);
     switch (close.kind) {
       case 'completed':
-        if (await settlement.settle(close.value)) return;
+        if ((await settlement.settle(close.value)) !== 'malformed') return;
         await this.#lost(task, 'failed', 'the result of the close job cannot be read');
         break;
       case 'failed':

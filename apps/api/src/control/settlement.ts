@@ -16,6 +16,9 @@ export interface SettlementParts {
   readonly logger: Logger;
 }
 
+/** `newer`: a closer of a newer version wrote it; this process has to be replaced before it can be read. */
+export type Reading = 'read' | 'newer' | 'malformed';
+
 /**
  * Records how a task ended: task, mirror, receipt and history in one transaction, once. An outcome arrives by several
  * ways (channel, key, return value of `close`, tick) and often more than once; who comes second changes nothing.
@@ -34,12 +37,11 @@ export class Settlement {
     this.#after = after;
   }
 
-  /** @returns false when the value is no outcome that this version can read */
-  async settle(value: unknown): Promise<boolean> {
+  async settle(value: unknown): Promise<Reading> {
     const parsed = parsePayload(TaskOutcome, value);
     if (parsed.kind !== 'ok') {
       this.#complain(value, parsed.kind === 'newer' ? `version ${parsed.version}` : parsed.message);
-      return false;
+      return parsed.kind;
     }
     const outcome = parsed.data;
     const { db } = this.#parts;
@@ -51,7 +53,7 @@ export class Settlement {
       return found;
     });
     if (task) this.#announce(task, outcome.state, at);
-    return true;
+    return 'read';
   }
 
   /** A task that was never admitted ends here, without any worker. The caller's transaction holds the rest. */

@@ -45,6 +45,7 @@ async function mirrorsAndTasks(db: Kysely<unknown>): Promise<void> {
     .addColumn('settled_at', 'integer')
     .addUniqueConstraint('tasks_number', ['mirror_id', 'number'])
     .execute();
+  await db.schema.createIndex('tasks_outcome').on('tasks').columns(['state', 'outcome']).execute();
   await db.schema.createIndex('tasks_state').on('tasks').columns(['state', 'seq']).execute();
   // The lane, as a wall of the database itself: one admitted task per mirror.
   await sql`create unique index tasks_lane on tasks (mirror_id) where state = 'admitted'`.execute(db);

@@ -34,7 +34,7 @@ export async function overlappingName(db: Db, name: string): Promise<string | un
     .select('name')
     .where((eb) =>
       eb.or([
-        eb('name', 'in', ancestorNames(name)),
+        ...ancestorNames(name).map((ancestor) => eb('name', '=', ancestor)),
         // All names that begin with `name/`: '0' is the character after '/'.
         eb.and([eb('name', '>', `${name}/`), eb('name', '<', `${name}0`)]),
       ]),

@@ -55,6 +55,7 @@ const HG_STATUS: Partial<Record<HgErrorCode, Pick<ProblemFacts, 'status' | 'titl
   HG_NOT_YET: { status: 422, title: 'Not supported yet' },
   HG_UNSUPPORTED: { status: 422, title: 'Not supported' },
   HG_POLICY: { status: 403, title: 'Not allowed here' },
+  HG_NO_SPACE: { status: 507, title: 'No room left' },
 };
 
 export type ApiCode = keyof typeof API_CODES;

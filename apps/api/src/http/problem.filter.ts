@@ -46,6 +46,10 @@ function retryAfter(err: unknown): number | undefined {
 function toProblem(err: unknown, request: Request): ProblemDocument | undefined {
   if (err instanceof ApiProblem) return problemDocument(err.code, err.message, err.extras);
   if (err instanceof RedisUnavailable) return problemDocument('API_UNAVAILABLE', 'Redis does not answer');
+  if (isDiskFull(err)) {
+    const advice = 'Free room on the disk of the database (QUICKSILVER_DATABASE), then ask again.';
+    return problemDocument('HG_NO_SPACE', 'the request could not be recorded', { advice });
+  }
   switch (statusOf(err) ?? 500) {
     case 400:
       return badRequest(request);
@@ -58,6 +62,11 @@ function toProblem(err: unknown, request: Request): ProblemDocument | undefined 
     default:
       return undefined;
   }
+}
+
+/** SQLITE_FULL of node:sqlite. */
+function isDiskFull(err: unknown): boolean {
+  return err instanceof Error && 'errcode' in err && err.errcode === 13;
 }
 
 /** Parsers of the address and of the body fail alike. */
