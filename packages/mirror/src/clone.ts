@@ -1,7 +1,7 @@
 import { applyStreamBundle, type StreamCloneOptions } from '@quicksilver/stream-clone';
 import type { MirrorContext, TaskRef } from './context.ts';
 import { report } from './context.ts';
-import { seal, takeFence, type Written } from './fences.ts';
+import { checkStillCurrent, seal, takeFence, type Written } from './fences.ts';
 import { checkLinkPlace } from './link.ts';
 import { parseMirrorName } from './names.ts';
 import { type CloneSource, resolveSource } from './source.ts';
@@ -41,6 +41,10 @@ export async function cloneToStaging(volume: Volume, request: CloneRequest, ctx:
     ...volume.access,
     signal: ctx.signal,
     onProgress: (progress) => ctx.onProgress?.(progress),
+  }).catch(async (err: unknown) => {
+    // Whoever takes the lane over moves the directory away: that is what happened then, not what was met in it.
+    await checkStillCurrent(volume, lane, attempt);
+    throw err;
   });
   await ctx.checkpoint?.('clone-written');
 

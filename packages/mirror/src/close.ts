@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { type FaultRecord, faultError, faultRecord, HgError } from '@quicksilver/hg-types';
-import { bootId } from '@quicksilver/native';
 import type { WriteReceipt } from '@quicksilver/stream-clone';
 import { DEFAULT_LOCK_DURATION, type MirrorContext, report, type TaskRef } from './context.ts';
-import { holdLane, isWritten, type LaneTask, type Written } from './fences.ts';
+import { holdLane, isLostByRestart, isWritten, type LaneTask, type Written } from './fences.ts';
 import { flushVolume } from './flush.ts';
 import { findReceiptOfTask } from './generations.ts';
 import { readLane } from './lane/lane.ts';
@@ -38,7 +37,7 @@ export interface CloseRequest {
   readonly task: TaskRef;
   readonly mirror: string;
   readonly action: 'publish' | 'retire';
-  /** Absent for `retire`. */
+  /** As the user named it, for the receipt. */
   readonly source?: CloneSource | undefined;
   /** What the writer returned, by way of a queue. Without it nothing is published, whatever lies on disk. */
   readonly written?: WrittenRecord | undefined;
@@ -91,8 +90,8 @@ async function prepareEnding(volume: Volume, request: CloseRequest, ctx: CloseCo
   if (request.action === 'retire') return { kind: 'retire' };
   const record = await readLane(volume, request.mirror);
   if (await isPastProof(volume, request, record)) return { kind: 'resume' };
-  const { written, source } = request;
-  if (!written || !source) return { kind: 'end', outcome: childOutcome(request) };
+  const { written } = request;
+  if (!written) return { kind: 'end', outcome: childOutcome(request) };
   if (request.verify !== 'quick') {
     return fail(
       'prove',
@@ -103,7 +102,7 @@ async function prepareEnding(volume: Volume, request: CloseRequest, ctx: CloseCo
     return fail('prove', new HgError('HG_USAGE', 'this is not what the writer of this task returns'));
   }
   await refuseLostBytes(volume, { request, record, ctx });
-  return proveAndFlush(volume, { request, written, source }, ctx);
+  return proveAndFlush(volume, { request, written }, ctx);
 }
 
 /** True when another run has come further, or the lane is not this task's any more: `settle` knows what to do. */
@@ -137,7 +136,7 @@ async function refuseLostBytes(
   { request, record, ctx }: { request: CloseRequest; record: LaneRecord | undefined; ctx: CloseContext },
 ): Promise<void> {
   if (record?.task.id !== request.task.id) return;
-  if (record.state === 'sealed' && (volume.network || record.boot === bootId())) return;
+  if (record.state === 'sealed' && !isLostByRestart(volume, record)) return;
   if (record.state === 'sealed') {
     await using lane = await holdLane(volume, request.mirror, { ...ctx, stage: 'publish' });
     if (lane.record?.fence === record.fence && lane.record.state === 'sealed') {
@@ -154,14 +153,9 @@ async function refuseLostBytes(
 interface ProofInput {
   readonly request: CloseRequest;
   readonly written: Written;
-  readonly source: CloneSource;
 }
 
-async function proveAndFlush(
-  volume: Volume,
-  { request, written, source }: ProofInput,
-  ctx: CloseContext,
-): Promise<Ending> {
+async function proveAndFlush(volume: Volume, { request, written }: ProofInput, ctx: CloseContext): Promise<Ending> {
   const { task, mirror, flush } = request;
   const { fence, staging, write } = written;
   let stage = 'prove';
@@ -186,7 +180,7 @@ async function proveAndFlush(
       task: { id: task.id, number: task.number },
       fence,
       engine: { name: 'quicksilver', version: ENGINE_VERSION },
-      source: { ...source, size: write.source.size },
+      source: { kind: 'bundle-file', path: request.source?.path ?? write.source.path, size: write.source.size },
       method: methodOf(write),
       proof,
       write,

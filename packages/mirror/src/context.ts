@@ -1,5 +1,5 @@
 import type { Checkpoint } from './checkpoints.ts';
-import type { LaneWait } from './lane/lane.ts';
+import type { LockOptions, LockWait } from './lane/lock-file.ts';
 
 /** One attempt's task: the id names its files, the number is its place in the lane of its mirror (rising). */
 export interface TaskRef {
@@ -36,9 +36,13 @@ export function report(
   ctx.onProgress?.({ stage, files: NOTHING, bytes: NOTHING, ...more });
 }
 
-/** What a task shows while it waits for a lane. */
-export function waitNote(wait: LaneWait): string {
-  const { holder, killed } = wait;
+/** How long to wait for locks, and what a task shows meanwhile. */
+export function lockOptions(ctx: MirrorContext, stage: MirrorProgress['stage']): LockOptions {
+  const { signal, lockDuration = DEFAULT_LOCK_DURATION } = ctx;
+  return { signal, lockDuration, onWait: (wait) => report(ctx, stage, { note: waitNote(wait) }) };
+}
+
+function waitNote({ holder, killed }: LockWait): string {
   if (!holder) return 'waits for the lane of this mirror';
   const who = `process ${holder.pid} on ${holder.host}, since ${holder.at}`;
   return killed ? `ended a frozen holder of the lane: ${who}` : `waits for the lane, held by ${who}`;

@@ -1,10 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { HgError } from '@quicksilver/hg-types';
+import { bootId } from '@quicksilver/native';
 import type { WriteReceipt } from '@quicksilver/stream-clone';
-import { DEFAULT_LOCK_DURATION, type MirrorContext, report, type TaskRef, waitNote } from './context.ts';
+import { lockOptions, type MirrorContext, type TaskRef } from './context.ts';
 import { makeDirectory, writeDurably } from './durable.ts';
 import { readableReceipt } from './generations.ts';
-import { Lane } from './lane/lane.ts';
+import { Lane, readLane } from './lane/lane.ts';
 import { isCount, isObject, type LaneRecord } from './lane/record.ts';
 import { stagingName } from './layout.ts';
 import { emptyTrash, trashStaging } from './trash.ts';
@@ -34,11 +35,7 @@ export function holdLane(
   mirror: string,
   stage: MirrorContext & { stage: 'plan' | 'seal' | 'publish' },
 ): Promise<Lane> {
-  return Lane.acquire(volume, mirror, {
-    signal: stage.signal,
-    lockDuration: stage.lockDuration ?? DEFAULT_LOCK_DURATION,
-    onWait: (wait) => report(stage, stage.stage, { note: waitNote(wait) }),
-  });
+  return Lane.acquire(volume, mirror, lockOptions(stage, stage.stage));
 }
 
 /**
@@ -104,6 +101,16 @@ export async function seal(
   await ctx.checkpoint?.('clone-sealed');
 }
 
+/** @throws HgError HG_CANCELLED when the task was cancelled meanwhile, HG_FENCED when the attempt was overtaken. */
+export async function checkStillCurrent(volume: Volume, { task, mirror }: LaneTask, attempt: Attempt): Promise<void> {
+  const record = await readLane(volume, mirror);
+  const own = record?.task.id === task.id;
+  if (own && record.outcome?.state === 'cancelled')
+    throw new HgError('HG_CANCELLED', 'the task was cancelled', { mirror });
+  if (own && record.state === 'writing' && record.fence === attempt.fence) return;
+  throw new HgError('HG_FENCED', 'the attempt was overtaken while it wrote', { mirror, fence: attempt.fence });
+}
+
 /** @throws HgError HG_FENCED when the lane belongs to a later task, or to another one of the same number. */
 export function refuseOvertaken(record: LaneRecord, task: TaskRef): void {
   if (record.task.number < task.number) return;
@@ -118,13 +125,15 @@ export function refuseOvertaken(record: LaneRecord, task: TaskRef): void {
 /** What a sealed or settled task has written. */
 async function recordedEnd(volume: Volume, record: LaneRecord): Promise<Written> {
   const { mirror, fence, task } = record;
-  const staging = stagingName(task.id, fence);
   if (record.state === 'sealed') {
+    const staging = stagingName(task.id, fence);
     return { fence, staging, write: await readWriteReceipt(volume, staging) };
   }
   const { state, generation } = record.outcome ?? {};
   const receipt = generation === undefined ? undefined : await readableReceipt(volume, mirror, generation);
-  if (receipt?.task.id === task.id) return { fence: receipt.fence, staging, write: receipt.write };
+  if (receipt?.task.id === task.id) {
+    return { fence: receipt.fence, staging: stagingName(task.id, receipt.fence), write: receipt.write };
+  }
   if (state === 'cancelled') throw new HgError('HG_CANCELLED', 'the task was cancelled', { mirror });
   throw new HgError('HG_FENCED', 'the task has ended already', { mirror, state: state ?? 'unknown' });
 }
@@ -136,6 +145,14 @@ async function readWriteReceipt(volume: Volume, staging: string): Promise<WriteR
     throw new HgError('HG_IO', 'the receipt of a sealed attempt cannot be read', { file });
   }
   return value.write;
+}
+
+/**
+ * Whether bytes that were written but never flushed are from another boot: names and sizes may have outlived the
+ * restart where contents have not. Another host of a network volume has another boot, which says nothing.
+ */
+export function isLostByRestart(volume: Volume, record: LaneRecord): boolean {
+  return !volume.network && record.boot !== bootId();
 }
 
 /** Whether what came back through a queue is what a writer returns, as far as closing relies on it. */

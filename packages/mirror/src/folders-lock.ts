@@ -1,18 +1,17 @@
-import { constants } from 'node:fs';
-import { type FileHandle, open } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import { tryFlock } from '@quicksilver/native';
-import { Pauses } from './lane/pauses.ts';
+import { ownHolder } from './lane/holder.ts';
+import { type LockOptions, openLockFile, waitForLock, writeHolder } from './lane/lock-file.ts';
 import type { Volume } from './volume.ts';
 
 /**
  * Folders below `mirrors/` belong to several mirrors. Whoever puts a link there holds this lock shared, so that no
  * folder it has just made or checked goes away or turns into something else; whoever removes folders holds it alone.
  */
-export async function holdFolders(volume: Volume, signal: AbortSignal): Promise<AsyncDisposable> {
-  const file = await openLock(volume);
+export async function holdFolders(volume: Volume, options: LockOptions): Promise<AsyncDisposable> {
+  const file = await openLockFile(volume.paths.foldersLock);
   try {
-    const pauses = new Pauses();
-    while (!tryFlock(file.fd, 'shared')) await pauses.wait(signal);
+    await waitForLock(file, 'shared', options);
     return file;
   } catch (err) {
     await file.close();
@@ -22,12 +21,26 @@ export async function holdFolders(volume: Volume, signal: AbortSignal): Promise<
 
 /** Undefined when somebody publishes right now: empty folders can wait. */
 export async function tryHoldFoldersAlone(volume: Volume): Promise<AsyncDisposable | undefined> {
-  const file = await openLock(volume);
-  if (tryFlock(file.fd, 'exclusive')) return file;
+  const file = await openLockFile(volume.paths.foldersLock);
+  try {
+    if (tryFlock(file.fd, 'exclusive')) return await heldAlone(file);
+  } catch (err) {
+    await file.close();
+    throw err;
+  }
   await file.close();
   return undefined;
 }
 
-function openLock(volume: Volume): Promise<FileHandle> {
-  return open(volume.paths.foldersLock, constants.O_RDWR | constants.O_CREAT, 0o644);
+async function heldAlone(file: FileHandle): Promise<AsyncDisposable> {
+  await writeHolder(file, ownHolder());
+  return {
+    [Symbol.asyncDispose]: async () => {
+      try {
+        await writeHolder(file, undefined);
+      } finally {
+        await file.close();
+      }
+    },
+  };
 }

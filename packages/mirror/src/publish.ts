@@ -1,5 +1,5 @@
 import { lstat, rename } from 'node:fs/promises';
-import type { MirrorContext } from './context.ts';
+import { lockOptions, type MirrorContext } from './context.ts';
 import { hasErrno, makeDirectory, syncDirectory, writeDurably } from './durable.ts';
 import { holdFolders } from './folders-lock.ts';
 import { listGenerations } from './generations.ts';
@@ -24,7 +24,7 @@ export async function publish(
   ctx: MirrorContext,
 ): Promise<number> {
   const { mirror } = lane;
-  await using _folders = await holdFolders(volume, ctx.signal);
+  await using _folders = await holdFolders(volume, lockOptions(ctx, 'publish'));
   await makeLinkFolders(volume, mirror);
   const n = 'generation' in input ? input.generation : await nextGeneration(volume, lane);
   const staging = stagingName(input.task.id, input.fence);

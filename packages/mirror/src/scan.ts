@@ -35,7 +35,8 @@ export async function readMirror(volume: Volume, name: string): Promise<MirrorFa
   const entries = await listGenerations(volume, mirror);
   const linked = await shownGeneration(volume, mirror);
   const usable = linked !== undefined && (await isRepository(volume, mirror, linked));
-  const receipt = linked === undefined ? undefined : await readableReceipt(volume, mirror, linked);
+  const receipt =
+    linked === undefined ? undefined : await readableReceipt(volume, mirror, linked).catch(() => undefined);
   if (linked !== undefined && !usable) problems.push(`the link shows generation ${linked}, which is not there`);
   if (usable && !receipt) problems.push(`generation ${linked} is shown but has no readable receipt`);
   const recorded = lane?.state === 'settled' ? lane.outcome?.generation : undefined;

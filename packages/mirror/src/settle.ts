@@ -1,6 +1,6 @@
 import { HgError } from '@quicksilver/hg-types';
 import { type MirrorContext, report, type TaskRef } from './context.ts';
-import { holdLane, type LaneTask, type Written } from './fences.ts';
+import { holdLane, isLostByRestart, type LaneTask, type Written } from './fences.ts';
 import { discardGeneration, findReceiptOfTask } from './generations.ts';
 import type { Lane } from './lane/lane.ts';
 import type { LaneOutcome, LaneRecord } from './lane/record.ts';
@@ -100,6 +100,9 @@ async function endClone(volume: Volume, decision: Decision): Promise<LaneOutcome
   if (own && shown) return recordEnd(decision, { state: 'ready', generation: own.generation });
   if (ending.kind === 'end' && (!own || ending.outcome.state === 'cancelled')) {
     return recordEnd(decision, ending.outcome);
+  }
+  if (own && !own.flushed && record && isLostByRestart(volume, record)) {
+    return recordEnd(decision, failed('publish', new HgError('HG_WORKER_LOST', 'the machine restarted', { mirror })));
   }
   // Its receipt says that it was proved, so it goes on from there, whoever has come to close it and why.
   if (own) return tryPublish(volume, decision, own);

@@ -5,6 +5,7 @@ import { closeTask } from '../src/close.ts';
 import type { MirrorContext } from '../src/context.ts';
 import { seal, takeFence } from '../src/fences.ts';
 import { Lane, readLane } from '../src/lane/lane.ts';
+import { runEngine } from './support/child.ts';
 import { only, remains, scene, task } from './support/scene.ts';
 import { codeOf, context } from './support/volume.ts';
 
@@ -144,6 +145,20 @@ describe('fences', () => {
     const settled = await closeTask(s.volume, s.closeRequest(ref, again), context());
     expect(settled).toMatchObject({ state: 'ready', generation: 1 });
     expect(await remains(s.volume)).toEqual(only(s.mirror, 1));
+  });
+
+  it('do not show after a restart what was proved but, as wished, never flushed', async () => {
+    using s = await scene();
+    const ref = task(1);
+    const written = await cloneToStaging(s.volume, s.cloneRequest(ref), context());
+    const request = s.closeRequest(ref, written, { flush: false });
+    await runEngine('close', { root: s.volume.root, request }, { checkpoint: 'close-receipt-durable' });
+    await rebooted(s);
+    expect(await closeTask(s.volume, request, context())).toMatchObject({
+      state: 'failed',
+      problem: { code: 'HG_WORKER_LOST' },
+    });
+    expect(await remains(s.volume)).toEqual([]);
   });
 
   it('never mistake a directory named by a queue for their own', async () => {

@@ -6,9 +6,9 @@ import { HgError } from '@quicksilver/hg-types';
 import { bootId, tryFlock } from '@quicksilver/native';
 import { hasErrno, syncDirectory, writeFully } from '../durable.ts';
 import type { Volume } from '../volume.ts';
-import { decodeFrame, encodeFrame, FRAME_HEADER } from './frame.ts';
-import { type Holder, isFrozen, killHolder, ownHolder, parseHolder } from './holder.ts';
-import { Pauses } from './pauses.ts';
+import { decodeFrame, encodeFrame } from './frame.ts';
+import { ownHolder } from './holder.ts';
+import { type LockOptions, openLockFile, waitForLock, writeHolder } from './lock-file.ts';
 import { decodeRecord, encodeRecord, type LaneRecord } from './record.ts';
 
 /*
@@ -16,25 +16,9 @@ import { decodeRecord, encodeRecord, type LaneRecord } from './record.ts';
  *
  *   0      slot 0   the records with an even number    } written in turn, synced: a torn write
  *   16 KiB slot 1   the records with an odd number     } leaves the record before it readable
- *   32 KiB holder   who has the lock; blank when nobody has
+ *   32 KiB holder   who has the lock (lock-file.ts)
  */
 const SLOT_BYTES = 16_384;
-const HOLDER_AT = 2 * SLOT_BYTES;
-const HOLDER_BYTES = 1024;
-const FILE_BYTES = HOLDER_AT + HOLDER_BYTES;
-
-export interface LaneWait {
-  readonly holder: Holder | undefined;
-  /** The holder was frozen and has been killed. */
-  readonly killed: boolean;
-}
-
-export interface AcquireOptions {
-  readonly signal: AbortSignal;
-  readonly lockDuration: number;
-  /** Told when the lock is not free, and again when its holder changes or was killed. */
-  readonly onWait?: ((wait: LaneWait) => void) | undefined;
-}
 
 /** A record without what the lane itself knows. */
 export type LaneUpdate = Omit<LaneRecord, 'v' | 'mirror' | 'boot' | 'host' | 'at'>;
@@ -56,10 +40,10 @@ export class Lane implements AsyncDisposable {
   }
 
   /** Waits for the lock, as long as it takes or until the signal. A frozen holder on this host is killed. */
-  static async acquire(volume: Volume, mirror: string, options: AcquireOptions): Promise<Lane> {
-    const file = await openLane(volume.paths.lane(mirror));
+  static async acquire(volume: Volume, mirror: string, options: LockOptions): Promise<Lane> {
+    const file = await openLockFile(volume.paths.lane(mirror));
     try {
-      await waitForLock(file, options);
+      await waitForLock(file, 'exclusive', options);
       return await Lane.#begin(volume, mirror, file);
     } catch (err) {
       await file.close();
@@ -69,7 +53,7 @@ export class Lane implements AsyncDisposable {
 
   /** The lane, if nobody holds it now. */
   static async tryAcquire(volume: Volume, mirror: string): Promise<Lane | undefined> {
-    const file = await openLane(volume.paths.lane(mirror));
+    const file = await openLockFile(volume.paths.lane(mirror));
     try {
       if (tryFlock(file.fd, 'exclusive')) return await Lane.#begin(volume, mirror, file);
     } catch (err) {
@@ -82,13 +66,18 @@ export class Lane implements AsyncDisposable {
 
   static async #begin(volume: Volume, mirror: string, file: FileHandle): Promise<Lane> {
     await writeHolder(file, ownHolder());
-    const path = volume.paths.lane(mirror);
-    const current = await readSlots(file, path);
-    if (current.record && current.record.mirror !== mirror) {
-      // On a file system that folds case or normal forms two names can meet in one file.
-      throw new HgError('HG_EXISTS', 'another mirror has this lane', { mirror, other: current.record.mirror });
+    try {
+      const path = volume.paths.lane(mirror);
+      const current = await readSlots(file, path);
+      if (current.record && current.record.mirror !== mirror) {
+        // On a file system that folds case or normal forms two names can meet in one file.
+        throw new HgError('HG_EXISTS', 'another mirror has this lane', { mirror, other: current.record.mirror });
+      }
+      return new Lane(mirror, path, file, current);
+    } catch (err) {
+      await writeHolder(file, undefined); // it must not look as if this process had held it ever since
+      throw err;
     }
-    return new Lane(mirror, path, file, current);
   }
 
   /** What was last recorded; undefined before the first task of a mirror. */
@@ -137,41 +126,6 @@ export async function readLane(volume: Volume, mirror: string): Promise<LaneReco
   return record;
 }
 
-async function openLane(path: string): Promise<FileHandle> {
-  return open(path, constants.O_RDWR | constants.O_CREAT, 0o644);
-}
-
-async function waitForLock(file: FileHandle, options: AcquireOptions): Promise<void> {
-  const { signal, lockDuration, onWait } = options;
-  const pauses = new Pauses();
-  let told: string | undefined;
-  for (;;) {
-    signal.throwIfAborted();
-    if (tryFlock(file.fd, 'exclusive')) return;
-    const holder = await readHolder(file);
-    const killed = holder !== undefined && isFrozen(holder, lockDuration) && killHolder(holder);
-    const key = JSON.stringify([holder, killed]);
-    if (key !== told) onWait?.({ holder, killed });
-    told = key;
-    await pauses.wait(signal);
-  }
-}
-
-async function readHolder(file: FileHandle): Promise<Holder | undefined> {
-  const bytes = Buffer.alloc(HOLDER_BYTES);
-  await file.read(bytes, 0, HOLDER_BYTES, HOLDER_AT);
-  const frame = decodeFrame(bytes);
-  return frame.kind === 'whole' ? parseHolder(frame.text) : undefined;
-}
-
-/** Not synced: it is about processes, and those do not outlive the machine either. */
-async function writeHolder(file: FileHandle, holder: Holder | undefined): Promise<void> {
-  const frame = holder ? encodeFrame(JSON.stringify(holder)) : Buffer.alloc(FRAME_HEADER);
-  const area = Buffer.alloc(HOLDER_BYTES);
-  frame.copy(area, 0, 0, HOLDER_BYTES);
-  await writeFully(file, area, HOLDER_AT);
-}
-
 interface CurrentRecord {
   readonly seq: number;
   readonly record: LaneRecord | undefined;
@@ -180,8 +134,8 @@ interface CurrentRecord {
 /** The newer of the two records that are whole. A reader without the lock may meet a write: it looks again. */
 async function readSlots(file: FileHandle, path: string): Promise<CurrentRecord> {
   for (let look = 0; ; look++) {
-    const bytes = Buffer.alloc(FILE_BYTES);
-    await file.read(bytes, 0, FILE_BYTES, 0);
+    const bytes = Buffer.alloc(2 * SLOT_BYTES);
+    await file.read(bytes, 0, bytes.length, 0);
     const frames = [0, 1].map((slot) => decodeFrame(bytes.subarray(slot * SLOT_BYTES, (slot + 1) * SLOT_BYTES)));
     const whole = frames
       .flatMap((frame) => (frame.kind === 'whole' ? decodeRecord(frame.text, path) : []))

@@ -94,13 +94,16 @@ export function isTask(value: unknown): value is TaskRef {
 /** Facts of a problem may hold names from a bundle: bounded, so that every record fits its slot. */
 const MAX_TEXT = 400;
 const MAX_FACTS = 16;
+const MAX_BYTES = 8192;
 
 export function boundedProblem(problem: StagedFault): StagedFault {
   const facts = Object.entries(problem.where).slice(0, MAX_FACTS);
   const where = Object.fromEntries(facts.map(([key, fact]) => [cut(key), typeof fact === 'string' ? cut(fact) : fact]));
   const { code, class: kind, retryable } = problem;
   const [message, advice, stage] = [cut(problem.message), cut(problem.advice), cut(problem.stage)];
-  return { code, class: kind, message, where, retryable, advice, stage };
+  const bounded = { code, class: kind, message, where, retryable, advice, stage };
+  // Escapes and letters of other scripts take up to six bytes each.
+  return Buffer.byteLength(JSON.stringify(bounded)) <= MAX_BYTES ? bounded : { ...bounded, where: {} };
 }
 
 function cut(text: string): string {

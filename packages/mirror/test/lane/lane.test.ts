@@ -1,7 +1,8 @@
 import { open, readFile, stat, truncate, writeFile } from 'node:fs/promises';
 import { describe, expect, it } from '@jest/globals';
 import { waitFor } from '@quicksilver/testing';
-import { Lane, type LaneUpdate, type LaneWait, readLane } from '../../src/lane/lane.ts';
+import { Lane, type LaneUpdate, readLane } from '../../src/lane/lane.ts';
+import type { LockWait } from '../../src/lane/lock-file.ts';
 import type { Volume } from '../../src/volume.ts';
 import { codeOf, task, testVolume } from '../support/volume.ts';
 
@@ -89,7 +90,7 @@ describe('a lane', () => {
   it('is held by one at a time; the other waits, is told the holder, and gets it when it is given back', async () => {
     using test = await testVolume();
     const first = await Lane.acquire(test.volume, 'a/b', options);
-    const waits: LaneWait[] = [];
+    const waits: LockWait[] = [];
     const second = Lane.acquire(test.volume, 'a/b', { ...options, onWait: (wait) => waits.push(wait) });
     await waitFor(() => waits.length > 0);
     expect(await Lane.tryAcquire(test.volume, 'a/b')).toBeUndefined();
