@@ -33,11 +33,13 @@ export class StorePaths {
     if (cut === 0 || !(base.endsWith('.i') || base.endsWith('.d'))) return whole(name);
     const directory = name.slice(0, cut);
     if (directory !== this.#directory) {
-      auditStreamName('s', directory + PLAIN);
+      // An error names the file that has it, so the first of a directory is looked at as a whole.
+      const first = whole(name);
       const sample = encodeStorePath(directory + PLAIN, 'dotencode');
       this.#encoded = sample.endsWith(`/${PLAIN}`) ? sample.slice(0, -PLAIN.length) : '';
       this.#listed = directoryEncode(directory);
       this.#directory = directory;
+      return first;
     }
     if (this.#encoded === '') return whole(name);
     const alone = `data/${base}`;
