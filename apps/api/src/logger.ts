@@ -1,3 +1,1 @@
-import type { createLogger } from '@quicksilver/app-kit';
-
-export type Logger = ReturnType<typeof createLogger>;
+export type { Logger } from '@quicksilver/app-kit';

@@ -1,7 +1,7 @@
 import type { DynamicModule } from '@nestjs/common';
+import type { Logger } from '@quicksilver/app-kit';
 import { EngineSlots, type HealthResult, JobServiceModule, type VolumeSetting } from '@quicksilver/app-kit';
 import { WORKER_SETTINGS } from '@quicksilver/jobs';
-import type { Logger } from 'pino';
 import { CloseHandler } from './close-handler.ts';
 import type { CloserConfig } from './config.ts';
 import { Outcomes } from './outcomes.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from '@quicksilver/app-kit';
 import { EngineSlots } from '@quicksilver/app-kit';
 import type { CancelSignal } from '@quicksilver/jobs';
-import type { Logger } from 'pino';
 import type { CancelWork, JanitorWork } from './close-work.ts';
 import type { CloserConfig } from './config.ts';
 import type { Outcomes } from './outcomes.ts';

@@ -1,7 +1,7 @@
 import type { DynamicModule } from '@nestjs/common';
+import type { Logger } from '@quicksilver/app-kit';
 import { EngineSlots, type HealthResult, JobServiceModule, type VolumeSetting } from '@quicksilver/app-kit';
 import { WORKER_SETTINGS } from '@quicksilver/jobs';
-import type { Logger } from 'pino';
 import { CloneHandler } from './clone-handler.ts';
 import type { WriterConfig } from './config.ts';
 

@@ -21,7 +21,7 @@ export { HealthRegistry, type HealthReport, type HealthResult, type HealthScope 
 export { type LoopDelay, LoopMonitor } from './health/loop-monitor.ts';
 export { createMetrics } from './health/metrics.ts';
 export { volumeCheck } from './health/volume-check.ts';
-export { createLogger, loggableUrl, NestLogger } from './logger.ts';
+export { createLogger, type Logger, loggableUrl, NestLogger } from './logger.ts';
 export { createRedis, type RedisConnection, type RedisRole, redisOptions } from './redis/redis.ts';
 export { type RedisFacts, RedisGuard, type RedisGuardOptions, readRedisFacts } from './redis/redis-guard.ts';
 export { runService, type ServiceParts } from './service/run-service.ts';

@@ -1,6 +1,8 @@
 import type { LoggerService } from '@nestjs/common';
 import { type DestinationStream, type Logger, pino } from 'pino';
 
+export type { Logger };
+
 /** JSON lines on stdout: `level` in words, ISO time, service name, pid. */
 export function createLogger(name: string, level = 'info', destination?: DestinationStream): Logger {
   const options = {
