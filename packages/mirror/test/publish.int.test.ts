@@ -1,10 +1,12 @@
-import { readdir, readFile, readlink, realpath } from 'node:fs/promises';
+import { readdir, readFile, readlink, realpath, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { fixturePath, realHg, repositoryFacts, treeHash } from '@quicksilver/testing';
 import { cloneToStaging } from '../src/clone.ts';
 import { closeTask } from '../src/close.ts';
 import { readLane } from '../src/lane/lane.ts';
 import { ENGINE_VERSION } from '../src/version.ts';
+import { Volume } from '../src/volume.ts';
 import { only, remains, scene, task } from './support/scene.ts';
 import { codeOf, context } from './support/volume.ts';
 
@@ -117,6 +119,28 @@ describe('publishing', () => {
       expect(settled).toMatchObject({ state: 'ready', generation: 1, path: `${s.volume.root}/mirrors/${mirror}` });
       expect(await realpath(settled.path ?? '')).toBe(s.volume.paths.generation(mirror, 1));
     }
+  });
+
+  it('gives what readers need to the owner and with the modes that configuration says', async () => {
+    using s = await scene();
+    const owner = { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
+    const volume = await Volume.open(s.volume.root, { access: { fileMode: 0o640, dirMode: 0o750, owner } });
+    const ref = task(1);
+    const written = await cloneToStaging(volume, s.cloneRequest(ref), context());
+    await closeTask(volume, s.closeRequest(ref, written), context());
+    const mode = async (path: string): Promise<number> => (await stat(path)).mode & 0o7777;
+    const generation = volume.paths.generation(s.mirror, 1);
+    for (const folder of ['', '/.hg', '/.hg/store/data']) expect(await mode(generation + folder)).toBe(0o750);
+    for (const file of ['requires', 'store/00changelog.i', 'store/fncache'])
+      expect(await mode(`${generation}/.hg/${file}`)).toBe(0o640);
+    for (const folder of [volume.paths.generations(s.mirror), dirname(volume.paths.link(s.mirror))]) {
+      expect(await mode(folder)).toBe(0o750);
+    }
+  });
+
+  it('names the version of its package in receipts', async () => {
+    const text = await readFile(new URL('../package.json', import.meta.url), 'utf8');
+    expect(JSON.parse(text)).toMatchObject({ version: ENGINE_VERSION });
   });
 
   it('refuses levels of proof that are not there yet', async () => {
