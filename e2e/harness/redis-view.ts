@@ -17,3 +17,9 @@ export async function jobFields(redis: TestRedis, queue: string, id: string): Pr
   for (let i = 0; i + 1 < flat.length; i += 2) fields.set(String(flat[i]), String(flat[i + 1]));
   return fields;
 }
+
+/** In the shape that BullMQ takes. */
+export function connectionTo(redis: TestRedis): { path: string } | { host: string; port: number } {
+  const url = new URL(redis.url);
+  return url.protocol === 'unix:' ? { path: url.pathname } : { host: url.hostname, port: Number(url.port) };
+}

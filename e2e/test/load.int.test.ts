@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { flowId, queueName } from '@quicksilver/jobs';
 import { newestHg, type SyntheticBundle, writeSyntheticBundle } from '@quicksilver/testing';
@@ -9,7 +11,7 @@ import { heartbeats, jobFields } from '../harness/redis-view.ts';
 /** Megabytes of the bundle. */
 const SIZE = Number(process.env.QUICKSILVER_BIG_MB ?? 500);
 
-describe(`K065: a bundle of ${SIZE} MB under default lock times`, () => {
+describe(`K065, K116: a bundle of ${SIZE} MB under default lock times`, () => {
   let site: Deployment;
   let bundle: SyntheticBundle;
   beforeAll(async () => {
@@ -25,13 +27,15 @@ describe(`K065: a bundle of ${SIZE} MB under default lock times`, () => {
     const names = ['big/one', 'big/two'];
     const posted = await Promise.all(names.map((name) => site.client.create(name, bundle.path)));
     const delays: { p99: number; max: number }[] = [];
+    let peak = 0;
     let settled = false;
     const tasks = Promise.all(posted.map(({ body }) => site.client.settled(body.task.id, 180_000))).finally(() => {
       settled = true;
     });
     while (!settled) {
       for (const beat of await heartbeats(site.redis)) if (beat.active > 0) delays.push(beat.loopDelay);
-      await new Promise((resolve) => setTimeout(resolve, 500));
+      for (const pid of site.writer.descendants()) peak = Math.max(peak, anonymousMemory(pid));
+      await sleep(200);
     }
     for (const task of await tasks) expect(task).toMatchObject({ outcome: 'ready' });
     const seconds = (performance.now() - started) / 1000;
@@ -40,9 +44,11 @@ describe(`K065: a bundle of ${SIZE} MB under default lock times`, () => {
     const table = new FaultTable('load');
     table.add(
       `2 x ${SIZE} MB at once`,
-      `${seconds.toFixed(1)} s, event loop p99 ${worst.p99.toFixed(1)} ms, max ${worst.max.toFixed(1)} ms`,
+      `${seconds.toFixed(1)} s, event loop p99 ${worst.p99.toFixed(1)} ms, max ${worst.max.toFixed(1)} ms, RssAnon of an engine ${Math.round(peak / 1e6)} MB`,
     );
     process.stdout.write(table.write());
+    // Back-pressure reaches the reader: memory does not grow with the bundle.
+    expect(peak).toBeLessThan(300e6);
     expect(worst.p99).toBeLessThan(50);
     expect(worst.max).toBeLessThan(1000);
     for (const { body } of posted) {
@@ -68,3 +74,13 @@ describe(`K065: a bundle of ${SIZE} MB under default lock times`, () => {
     expect(tip.stdout).toBe(bundle.tip);
   }, 240_000);
 });
+
+/** Bytes of a process that are not backed by files; 0 when it is gone. */
+function anonymousMemory(pid: number): number {
+  try {
+    const kilobytes = /^RssAnon:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
+    return Number(kilobytes ?? 0) * 1024;
+  } catch {
+    return 0;
+  }
+}

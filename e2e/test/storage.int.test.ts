@@ -1,7 +1,16 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from '@jest/globals';
-import { canMountDisk, faultEnv, smallDisk, waitFor, writeSyntheticBundle } from '@quicksilver/testing';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import {
+  canMountDisk,
+  faultCounts,
+  faultEnv,
+  smallDisk,
+  type TmpDir,
+  tmpDir,
+  waitFor,
+  writeSyntheticBundle,
+} from '@quicksilver/testing';
 import { Deployment } from '../harness/deployment.ts';
 import { FaultTable } from '../harness/fault-table.ts';
 import { expectNothingLeft, published } from '../harness/published.ts';
@@ -49,41 +58,43 @@ afterAll(() => void process.stdout.write(table.write()));
 });
 
 describe('a disk with errors', () => {
-  it.each([
-    {
-      what: 'EIO on a write, once',
-      rule: { kind: 'write', has: '/store/data/', nth: 40, errno: 'EIO' },
-      ends: 'ready',
-    },
-    {
-      what: 'EMFILE on an open, once',
-      rule: { kind: 'open', has: '/store/data/', nth: 20, errno: 'EMFILE' },
-      ends: 'ready',
-    },
-    {
-      what: 'EROFS on every open',
-      rule: { kind: 'open', has: '/store/data/', from: 1, errno: 'EROFS' },
-      ends: 'failed',
-    },
-    {
-      what: 'EFBIG on a write',
-      rule: { kind: 'write', has: '/store/data/', from: 10, errno: 'EFBIG' },
-      ends: 'failed',
-    },
-  ] as const)('$what: the task ends as $ends, and nothing is half done', async ({ what, rule, ends }) => {
-    await using site = await Deployment.start({
-      writerEnv: faultEnv([rule], `/tmp/qs-counts-${process.pid}-${rule.errno}`),
-    });
-    const bundle = writeSyntheticBundle(join(site.sources, 'b.hg'), { files: 100, fileSize: 500 });
-    const posted = await site.client.create('m', bundle.path);
-    const task = await site.client.settled(posted.body.task.id);
-    table.add(what, `${task.outcome}${task.problem ? ` as ${task.problem.code}` : ', by the next attempt'}`);
-    expect(task).toMatchObject({ outcome: ends });
-    const { generations } = await published(site.volume, 'm');
-    expect(generations).toEqual(ends === 'ready' ? [1] : []);
-    await expectNothingLeft(site);
-    rmSync(`/tmp/qs-counts-${process.pid}-${rule.errno}`, { force: true });
+  const FAULTS = [
+    { what: 'EIO on a write, once', rule: { kind: 'write', nth: 40, errno: 'EIO' }, ends: 'ready' },
+    { what: 'EMFILE on an open, once', rule: { kind: 'open', nth: 20, errno: 'EMFILE' }, ends: 'ready' },
+    { what: 'EIO on a close, once', rule: { kind: 'close', nth: 30, errno: 'EIO' }, ends: 'ready' },
+    { what: 'EROFS on every open', rule: { kind: 'open', from: 1, errno: 'EROFS' }, ends: 'failed' },
+    { what: 'EFBIG on a write', rule: { kind: 'write', from: 10, errno: 'EFBIG' }, ends: 'failed' },
+  ] as const;
+  const folderOf = (i: number) => `fault${i}`;
+
+  let site: Deployment;
+  let counts: TmpDir;
+  beforeAll(async () => {
+    counts = tmpDir('counts');
+    // One deployment for all: each fault is aimed at the files of one mirror.
+    const rules = FAULTS.map(({ rule }, i) => ({ ...rule, has: `/store/data/${folderOf(i)}/` }));
+    site = await Deployment.start({ writerEnv: faultEnv(rules, counts.join('counts')) });
   });
+  afterAll(async () => {
+    await site?.[Symbol.asyncDispose]();
+    counts[Symbol.dispose]();
+  });
+
+  it.each(FAULTS.map((fault, i) => ({ ...fault, i })))(
+    '$what: the task ends as $ends, and nothing is half done',
+    async ({ what, ends, i }) => {
+      const path = join(site.sources, `${folderOf(i)}.hg`);
+      const bundle = writeSyntheticBundle(path, { files: 100, fileSize: 500, folder: folderOf(i) });
+      const posted = await site.client.create(folderOf(i), bundle.path);
+      const task = await site.client.settled(posted.body.task.id);
+      table.add(what, `${task.outcome}${task.problem ? ` as ${task.problem.code}` : ', by the next attempt'}`);
+      expect(task).toMatchObject({ outcome: ends });
+      const { generations } = await published(site.volume, folderOf(i));
+      expect(generations).toEqual(ends === 'ready' ? [1] : []);
+      expect(faultCounts(counts.join('counts'), FAULTS.length)[i]?.faults).toBeGreaterThan(0);
+      await expectNothingLeft(site);
+    },
+  );
 });
 
 /** Writes until the disk is full. */

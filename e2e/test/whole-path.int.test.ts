@@ -1,8 +1,12 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
+import { text as readText } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {
   fixturePath,
+  HG_ENV,
   type HgSession,
   newestHg,
   realHg,
@@ -147,6 +151,34 @@ describe('the whole path over HTTP', () => {
       expect(mirrorOnDisk(site.volume, name)).toMatchObject({ shown: 2, generations: [1, 2] });
     },
   );
+
+  it('a command under way stays on the generation that it opened', async () => {
+    const [first, second] = ['one', 'two'].map((label) =>
+      writeSyntheticBundle(join(site.sources, `held-${label}.hg`), { files: 60, fileSize: 8000, label, folder: label }),
+    );
+    if (!first || !second) throw new Error('no bundles');
+    await provision('held', first.path);
+    const link = join(site.volume, 'mirrors', 'held');
+    const reference = await session.run(['cat', '-r', 'tip', 'one'], {
+      cwd: join(site.volume, 'generations', 'held', '1'),
+    });
+    // Half a megabyte into a pipe of 64 KiB that nobody reads yet: hg waits in the middle of its work.
+    const slow = spawn(newestHg().path, ['cat', '-r', 'tip', 'one'], {
+      cwd: link,
+      env: { ...process.env, ...HG_ENV },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    await once(slow.stdout, 'readable');
+    await site.client.patiently('PATCH', '/v1/mirrors/held', { source: second.path });
+    const posted = await site.client.clone('held');
+    expect(await site.client.settled(posted.body.task.id)).toMatchObject({ outcome: 'ready', generation: 2 });
+    expect((await session.run(['-R', link, 'log', '-r', 'tip', '-T', '{node}'])).stdout).toBe(second.tip);
+    expect(slow.exitCode).toBeNull();
+    const [text, [code]] = await Promise.all([readText(slow.stdout), once(slow, 'exit')]);
+    expect(code).toBe(0);
+    expect(text.length).toBe(60 * 8000);
+    expect(text === reference.stdout).toBe(true);
+  });
 
   it('K081, K060: a request is always told what became of it, and a wanted clone really runs', async () => {
     const source = site.source(fixturePath('stream/tiny.stream-v2.hg'));

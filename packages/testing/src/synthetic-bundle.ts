@@ -10,6 +10,8 @@ export interface SyntheticSettings {
   readonly changesets?: number;
   /** Goes into the descriptions: another label, another history (default 'synthetic'). */
   readonly label?: string;
+  /** First folder of every file (default: none), so that faults can be aimed at this bundle. */
+  readonly folder?: string;
 }
 
 export interface SyntheticBundle {
@@ -35,11 +37,13 @@ const REQUIREMENTS = 'generaldelta%2Crevlogv1';
  * encoders, so that it is a judge of them as well.
  */
 export function writeSyntheticBundle(path: string, settings: SyntheticSettings): SyntheticBundle {
-  const { files, fileSize, changesets = 3, label = 'synthetic' } = settings;
+  const { files, fileSize, changesets = 3, label = 'synthetic', folder } = settings;
   const nodes = new Map<string, string>();
   const manifests: Revision[] = [];
   const changelog: Revision[] = [];
-  const names = Array.from({ length: files }, (_, i) => fileName(i));
+  const names = Array.from({ length: files }, (_, i) =>
+    folder === undefined ? fileName(i) : `${folder}/${fileName(i)}`,
+  );
   const nodeOf = (i: number): string => filelog(fileText(i, fileSize), 0).node;
   for (let c = 0; c < changesets; c++) {
     const added = names.filter((_, i) => i % changesets === c);
