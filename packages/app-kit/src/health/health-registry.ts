@@ -4,7 +4,10 @@ export interface HealthResult {
   readonly reason?: string;
 }
 
-/** `health`: counts in /healthz and /readyz. `ready`: in /readyz only (starting, draining, unfit settings). */
+/**
+ * `health`: counts in /healthz and /readyz; a restart may help. `ready`: in /readyz only; it would not (Redis is away,
+ * unfit settings, draining).
+ */
 export type HealthScope = 'health' | 'ready';
 
 export interface HealthReport {

@@ -17,19 +17,13 @@ export class HealthController {
     this.#metrics = metrics;
   }
 
-  /** The process answers. For a supervisor that restarts what hangs: an outage of Redis must not restart services. */
-  @Get('livez')
-  livez(): { status: 'ok' } {
-    return { status: 'ok' };
-  }
-
-  /** The service does its work. */
+  /** This process works. For a supervisor that restarts what hangs: an outage of Redis must not restart services. */
   @Get('healthz')
   healthz(@Res({ passthrough: true }) response: StatusResponse): Promise<HealthReport> {
     return this.#report('health', response);
   }
 
-  /** Work may be sent here. */
+  /** Work gets done here, as far as can be known; with the reason where not. */
   @Get('readyz')
   readyz(@Res({ passthrough: true }) response: StatusResponse): Promise<HealthReport> {
     return this.#report('ready', response);
@@ -51,7 +45,7 @@ export class HealthController {
 @Module({})
 // biome-ignore lint/complexity/noStaticOnlyClass: a Nest dynamic module
 export class HealthModule {
-  /** Serves /livez, /healthz, /readyz and /metrics; both registries can be injected by class everywhere. */
+  /** Serves /healthz, /readyz and /metrics; both registries can be injected by class everywhere. */
   static forRoot(options: { health: HealthRegistry; metrics: Registry }): DynamicModule {
     return {
       module: HealthModule,

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
 import type { Logger } from 'pino';
 import type { HealthResult } from '../health/health-registry.ts';
@@ -17,7 +18,12 @@ export interface RedisGuardOptions {
   readonly override: boolean;
 }
 
+const NO_ANSWER: HealthResult = { ok: false, reason: 'Redis does not answer' };
+/** Shorter than what a health check may take, so that the reason gets told. */
+const PING_TIMEOUT_MS = 1500;
 const RECHECK_MS = 30_000;
+/** Whoever puts a setting right wants to see it. */
+const RECHECK_BAD_MS = 1000;
 const REPEAT_WARNING_MS = 600_000;
 
 /**
@@ -37,23 +43,30 @@ export class RedisGuard {
 
   /** Redis answers at all. */
   async ping(): Promise<HealthResult> {
+    const late = new AbortController();
     try {
-      await this.#options.redis.ping();
-      return { ok: true };
+      const answer = await Promise.race([
+        this.#options.redis.ping(),
+        sleep(PING_TIMEOUT_MS, undefined, { signal: late.signal }),
+      ]);
+      return answer === undefined ? NO_ANSWER : { ok: true };
     } catch {
-      return { ok: false, reason: 'Redis does not answer' };
+      return NO_ANSWER;
+    } finally {
+      late.abort();
     }
   }
 
   /** Readiness: the policy is right, or cannot be known. */
   async check(): Promise<HealthResult> {
     try {
-      if (!this.#facts || Date.now() - this.#readAt > RECHECK_MS) {
+      const wait = this.#facts?.policy === 'noeviction' ? RECHECK_MS : RECHECK_BAD_MS;
+      if (!this.#facts || Date.now() - this.#readAt > wait) {
         this.#facts = await readRedisFacts(this.#options.redis);
         this.#readAt = Date.now();
       }
     } catch {
-      return { ok: false, reason: 'Redis does not answer' };
+      return NO_ANSWER;
     }
     const { policy, persistent } = this.#facts;
     if (persistent === false) {

@@ -89,6 +89,7 @@ async function runTask<Data extends TaskPayload, Result>(
   const seconds = () => Math.round(performance.now() - began) / 1000;
   try {
     if (await options.isCancelled(task.id)) active.cancel();
+    if (active.cancelled && handler.cancelEnds) throw new HgError('HG_CANCELLED', 'the work was cancelled');
     logger.info({ attempt: job.attemptsMade + 1, starts: job.attemptsStarted }, 'job begins');
     const result = await handler.run(data, contextOf(job, active, progress));
     logger.info({ seconds: seconds() }, 'job done');

@@ -16,7 +16,7 @@ import { Heartbeat } from './heartbeat.ts';
 import type { JobHandler, TaskPayload } from './job-handler.ts';
 import type { JobMetrics } from './job-metrics.ts';
 import { jobProcessor } from './job-processor.ts';
-import { QueueConsumer } from './queue-consumer.ts';
+import { type ConsumerWatch, QueueConsumer } from './queue-consumer.ts';
 
 /** What an app brings along for one volume. */
 export interface VolumeWork<Data extends TaskPayload, Result> {
@@ -42,8 +42,8 @@ export interface JobServiceOptions<Data extends TaskPayload, Result> {
   readonly grace: number;
   readonly logger: Logger;
   readonly work: (volume: VolumeSetting, redis: Redis) => VolumeWork<Data, Result>;
-  /** For tests: watch intervals of the consumers. */
-  readonly consumer?: { readonly stuckAfterMs?: number; readonly lookEveryMs?: number };
+  /** For tests: another pace of the watch over the workers, other workers. */
+  readonly watch?: ConsumerWatch;
 }
 
 const CANCEL_POLL_MS = 500;
@@ -100,7 +100,7 @@ export class JobService<Data extends TaskPayload, Result> implements OnModuleIni
   }
 
   onModuleInit(): void {
-    this.#health.register('redis', () => this.#guard.ping());
+    this.#health.register('redis', () => this.#guard.ping(), 'ready');
     this.#health.register('redis-settings', () => this.#guard.check(), 'ready');
     this.#health.register('taking-work', () => this.#takingWork(), 'ready');
     for (const volume of this.#options.volumes) this.#started.push(this.#startVolume(volume));
@@ -167,7 +167,7 @@ export class JobService<Data extends TaskPayload, Result> implements OnModuleIni
         commands: this.#commands,
         logger,
         onRenewed: () => this.#metrics.renewed(kind, volume.name),
-        ...this.#options.consumer,
+        watch: this.#options.watch,
       },
       (track) =>
         jobProcessor({
@@ -178,7 +178,7 @@ export class JobService<Data extends TaskPayload, Result> implements OnModuleIni
           ended: (end) => this.#metrics.ended({ kind, volume: volume.name, end }),
         }),
     );
-    this.#health.register(`consumer:${consumer.queue}`, () => consumer.health());
+    this.#health.register(`consumer:${consumer.queue}`, () => consumer.health(), 'health');
     this.#lanes.push({ volume, work, consumer });
     work.begin?.();
     this.#heartbeat?.now();

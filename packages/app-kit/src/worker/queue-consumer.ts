@@ -1,5 +1,5 @@
 import { type JobKind, QUEUE_PREFIX, queueName, type WorkerSettings } from '@quicksilver/jobs';
-import { type Processor, Queue, Worker } from 'bullmq';
+import { type Processor, Queue, Worker, type WorkerOptions } from 'bullmq';
 import type { Redis } from 'ioredis';
 import type { Logger } from 'pino';
 import type { HealthResult } from '../health/health-registry.ts';
@@ -15,11 +15,18 @@ export interface QueueConsumerOptions {
   /** For looking at the queue: fails fast. */
   readonly commands: Redis;
   readonly logger: Logger;
+  readonly onRenewed?: () => void;
+  readonly watch?: ConsumerWatch | undefined;
+}
+
+export interface ConsumerWatch {
   /** Jobs wait, slots are free and nothing is taken for so long: the worker is made anew. */
   readonly stuckAfterMs?: number;
   readonly lookEveryMs?: number;
-  readonly onRenewed?: () => void;
+  readonly newWorker?: NewWorker;
 }
+
+type NewWorker = (queue: string, processor: Processor<unknown, unknown>, options: WorkerOptions) => Worker;
 
 const STUCK_AFTER_MS = 20_000;
 const LOOK_EVERY_MS = 2000;
@@ -75,7 +82,7 @@ export class QueueConsumer {
     });
     this.#queue.on('error', () => {});
     this.#worker = this.#makeWorker();
-    this.#timer = setInterval(() => void this.#look(), options.lookEveryMs ?? LOOK_EVERY_MS);
+    this.#timer = setInterval(() => void this.#look(), options.watch?.lookEveryMs ?? LOOK_EVERY_MS);
   }
 
   get active(): ReadonlySet<ActiveJob> {
@@ -118,8 +125,9 @@ export class QueueConsumer {
   }
 
   #makeWorker(): Worker {
-    const { settings, connection, logger } = this.#options;
-    const worker = new Worker(this.queue, this.#processor, {
+    const { settings, connection, logger, watch } = this.#options;
+    const newWorker = watch?.newWorker ?? ((queue, processor, options) => new Worker(queue, processor, options));
+    const worker = newWorker(this.queue, this.#processor, {
       connection,
       prefix: QUEUE_PREFIX,
       concurrency: this.#concurrency,
@@ -155,7 +163,7 @@ export class QueueConsumer {
         this.#stuck = false;
       } else if (this.#stuckSince === undefined || this.#takenAt > this.#stuckSince) {
         this.#stuckSince = now;
-      } else if (now - this.#stuckSince >= (this.#options.stuckAfterMs ?? STUCK_AFTER_MS)) {
+      } else if (now - this.#stuckSince >= (this.#options.watch?.stuckAfterMs ?? STUCK_AFTER_MS)) {
         this.#renew(now);
       }
     } catch {
@@ -183,7 +191,10 @@ export class QueueConsumer {
     this.#stuckSince = now;
     const old = this.#worker;
     this.#worker = this.#makeWorker();
-    old.close().catch((err: unknown) => logger.warn({ queue: this.queue, err }, 'old worker did not close'));
+    // With jobs under way it goes on renewing their locks until they end; without, it is not waited for.
+    old
+      .close(this.#active.size === 0)
+      .catch((err: unknown) => logger.warn({ queue: this.queue, err }, 'old worker did not close'));
     onRenewed?.();
   }
 }
