@@ -91,7 +91,10 @@ async function prepareEnding(volume: Volume, request: CloseRequest, ctx: CloseCo
   const record = await readLane(volume, request.mirror);
   if (await isPastProof(volume, request, record)) return { kind: 'resume' };
   const { written } = request;
-  if (!written) return { kind: 'end', outcome: childOutcome(request) };
+  if (!written) {
+    refuseForeignEnd(request, record);
+    return { kind: 'end', outcome: childOutcome(request) };
+  }
   if (request.verify !== 'quick') {
     return fail(
       'prove',
@@ -114,6 +117,16 @@ async function isPastProof(
   if (record && (record.task.number > task.number || (record.task.id === task.id && record.state === 'settled')))
     return true;
   return (await findReceiptOfTask(volume, mirror, task)) !== undefined;
+}
+
+/**
+ * An attempt that another attempt of the same task has overtaken is no verdict about the task: the other one's is.
+ *
+ * @throws HgError HG_LOCKED then: run this close again, it finds that end recorded.
+ */
+function refuseForeignEnd({ task, mirror, childProblem }: CloseRequest, record: LaneRecord | undefined): void {
+  if (childProblem?.code !== 'HG_FENCED' || record?.task.id !== task.id) return;
+  throw new HgError('HG_LOCKED', 'another attempt of this task is at work', { mirror, fence: record.fence });
 }
 
 function childOutcome({ childProblem }: CloseRequest): LaneOutcome {

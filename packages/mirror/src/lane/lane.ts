@@ -65,6 +65,7 @@ export class Lane implements AsyncDisposable {
   }
 
   static async #begin(volume: Volume, mirror: string, file: FileHandle): Promise<Lane> {
+    await takeRoom(file);
     await writeHolder(file, ownHolder());
     try {
       const path = volume.paths.lane(mirror);
@@ -109,6 +110,15 @@ export class Lane implements AsyncDisposable {
       await this.#file.close(); // the lock goes with the descriptor
     }
   }
+}
+
+/**
+ * Both slots get their blocks before the first record: on a disk that has filled up since, the end of a task can still
+ * be recorded. Called under the lock; a kill in the middle leaves a shorter file, which is filled up next time.
+ */
+async function takeRoom(file: FileHandle): Promise<void> {
+  const { size } = await file.stat();
+  if (size < 2 * SLOT_BYTES) await writeFully(file, Buffer.alloc(2 * SLOT_BYTES - size), size);
 }
 
 /** The record as it stands, without the lock: for those who only look. */
