@@ -43,7 +43,11 @@ describe('faults around the queue', () => {
 
   const addFlow = async (flow: TaskFlow): Promise<void> => {
     const flows = new FlowProducer({ prefix: flow.prefix, connection: connectionTo(site.redis) });
-    await flows.add(flow as Parameters<FlowProducer['add']>[0]).finally(() => flows.close());
+    try {
+      await flows.add(flow as Parameters<FlowProducer['add']>[0]);
+    } finally {
+      await flows.close();
+    }
   };
 
   const begins = (writer: Service, task: string): number =>
