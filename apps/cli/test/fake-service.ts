@@ -25,6 +25,11 @@ function redisIsThere(): Promise<boolean> {
   });
 }
 
+async function leave(): Promise<void> {
+  log((await redisIsThere()) ? 'drained' : 'drained-without-redis');
+  process.exit(0);
+}
+
 const server = createServer((_request, response) => response.end('{"status":"ok"}'));
 process.on('SIGTERM', () => {
   log('draining');
