@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Logger } from '@quicksilver/app-kit';
-import { EngineSlots } from '@quicksilver/app-kit';
+import { EngineSlots, type Logger } from '@quicksilver/app-kit';
 import type { CancelSignal } from '@quicksilver/jobs';
 import type { CancelWork, JanitorWork } from './close-work.ts';
 import type { CloserConfig } from './config.ts';

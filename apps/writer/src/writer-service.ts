@@ -1,6 +1,11 @@
 import type { DynamicModule } from '@nestjs/common';
-import type { Logger } from '@quicksilver/app-kit';
-import { EngineSlots, type HealthResult, JobServiceModule, type VolumeSetting } from '@quicksilver/app-kit';
+import {
+  EngineSlots,
+  type HealthResult,
+  JobServiceModule,
+  type Logger,
+  type VolumeSetting,
+} from '@quicksilver/app-kit';
 import { WORKER_SETTINGS } from '@quicksilver/jobs';
 import { CloneHandler } from './clone-handler.ts';
 import type { WriterConfig } from './config.ts';

@@ -1,8 +1,8 @@
-import { pino } from 'pino';
+import { type Logger, pino } from 'pino';
 
 /** A logger whose lines a test can read. */
-export function memoryLogger(): { logger: ReturnType<typeof pino>; lines: Record<string, unknown>[] } {
+export function memoryLogger(): { logger: Logger; lines: Record<string, unknown>[] } {
   const lines: Record<string, unknown>[] = [];
-  const logger = pino({ level: 'debug' }, { write: (line: string) => lines.push(JSON.parse(line)) });
+  const logger: Logger = pino({ level: 'debug' }, { write: (line: string) => lines.push(JSON.parse(line)) });
   return { logger, lines };
 }
