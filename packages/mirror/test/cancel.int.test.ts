@@ -1,5 +1,6 @@
+import { readdir } from 'node:fs/promises';
 import { describe, expect, it } from '@jest/globals';
-import { writeSyntheticBundle } from '@quicksilver/testing';
+import { waitFor, writeSyntheticBundle } from '@quicksilver/testing';
 import type { Checkpoint } from '../src/checkpoints.ts';
 import { cloneToStaging } from '../src/clone.ts';
 import { cancelTask, closeTask } from '../src/close.ts';
@@ -60,17 +61,15 @@ describe('K090: cancelling', () => {
     const ref = task(1);
     const path = s.dir.join('large.hg');
     writeSyntheticBundle(path, { files: 3000, fileSize: 2000 });
-    let told = 0;
-    const progress = Promise.withResolvers<void>();
-    const writing = cloneToStaging(
-      s.volume,
-      s.cloneRequest(ref, path),
-      context({ onProgress: ({ stage }) => void (stage === 'write' && told++ === 0 && progress.resolve()) }),
-    );
-    writing.catch(() => {});
-    await progress.promise;
+    const writer = startEngine('clone', { root: s.volume.root, request: s.cloneRequest(ref, path) });
+    const data = s.volume.paths.staging(`${ref.id}.1/.hg/store/data`);
+    await waitFor(async () => (await readdir(data).catch(() => [])).length > 2, { interval: 1 });
+    // So that it does not end before the cancel, however fast this machine is.
+    writer.kill('SIGSTOP');
     expect(await cancel(s, ref)).toMatchObject({ state: 'cancelled' });
-    expect(await codeOf(writing)).toBe('HG_CANCELLED');
+    expect(await remains(s.volume)).toEqual([]);
+    writer.kill('SIGCONT');
+    expect((await writer.end).error?.code).toBe('HG_CANCELLED');
     await expectCancelled(s, ref);
   });
 
