@@ -107,7 +107,7 @@ async function follow(session: Session, api: ApiClient, id: string): Promise<Tas
 }
 
 function stageLine({ stage, files, bytes, rate }: Progress): string {
-  const parts = [stage];
+  const parts: string[] = [stage];
   if (files.total > 0) parts.push(`${formatCount(files.done)} of ${formatCount(files.total)}`);
   if (stage === 'write') parts.push(`${formatBytes(bytes.done)} of ${formatBytes(bytes.total)}`);
   if (stage === 'write' && rate > 0) parts.push(`${formatBytes(rate)}/s`);
