@@ -33,13 +33,7 @@ async function leave(): Promise<void> {
 const server = createServer((_request, response) => response.end('{"status":"ok"}'));
 process.on('SIGTERM', () => {
   log('draining');
-  setTimeout(
-    async () => {
-      log((await redisIsThere()) ? 'drained' : 'drained-without-redis');
-      process.exit(0);
-    },
-    Number(process.env.FAKE_DRAIN ?? 0),
-  );
+  setTimeout(() => void leave(), Number(process.env.FAKE_DRAIN ?? 0));
 });
 server.listen(Number(process.env.QUICKSILVER_PORT), '127.0.0.1', () => {
   const { port } = server.address() as AddressInfo;
