@@ -126,13 +126,14 @@ function taskFailure(task: Task): Error {
 
 function report(session: Session, facts: { published: Published; url: string; data: string; took: string }): void {
   const { published, url, data, took } = facts;
-  const { mirror, generation, path, receiptPath, files, bytes, changesets, heads, proof, flushed } = published;
+  const { mirror, generation, path, receiptPath, files, bytes, seconds, changesets, heads, proof, flushed } = published;
   session.record('demo', { ...published, data, url });
   const quoted = shellQuoted(path);
   const hg = findProgram('hg', process.env) ? '' : '   (hg is not on PATH here)';
   session.say(`
 ${mirror} is published as generation ${generation}, and checked:
-  ${formatCount(files)} files, ${formatBytes(bytes)}; ${formatCount(changesets)} changesets, ${plural(heads.length, 'head')}: ${heads.map((head) => head.slice(0, 12)).join(' ')}
+  ${formatCount(files)} files, ${formatBytes(bytes)} written in ${formatDuration(seconds)} (${formatBytes(bytes / Math.max(seconds, 0.001))}/s)
+  ${formatCount(changesets)} changesets, ${plural(heads.length, 'head')}: ${heads.map((head) => head.slice(0, 12)).join(' ')}
   proved (${proof.level}: ${proof.checks} checks)${flushed ? ', flushed to disk' : ''}, then shown by one rename
   mirror   ${path}
   receipt  ${receiptPath}

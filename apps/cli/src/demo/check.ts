@@ -7,7 +7,7 @@ import type { Mirror } from './api-client.ts';
 /** Of a receipt, what the demo shows and checks. */
 const Receipt = z.object({
   generation: z.int(),
-  write: z.object({ files: z.int(), bytes: z.int() }),
+  write: z.object({ files: z.int(), bytes: z.int(), seconds: z.number() }),
   proof: z.object({
     level: z.string(),
     checks: z.array(z.string()),
@@ -25,6 +25,8 @@ export interface Published {
   readonly receiptPath: string;
   readonly files: number;
   readonly bytes: number;
+  /** That the writing took. */
+  readonly seconds: number;
   readonly changesets: number;
   readonly heads: readonly string[];
   readonly proof: { readonly level: string; readonly checks: number };
