@@ -18,7 +18,7 @@ const passed = result?.numPassedTests ?? 0;
 const skipped = (result?.numPendingTests ?? 0) + (result?.numTodoTests ?? 0);
 // A suite that could not be run (a broken import) has no failed test of its own.
 let failed = (result?.numFailedTests ?? 0) + (result?.numRuntimeErrorTestSuites ?? 0) + failedChecks.length;
-if (failed === failedChecks.length && status !== '0') failed += 1;
+if (failed === failedChecks.length && (status !== '0' || !result)) failed += 1;
 
 for (const suite of result?.testResults ?? []) {
   for (const test of suite.assertionResults ?? []) {
