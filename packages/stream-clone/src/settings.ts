@@ -13,8 +13,8 @@ const MAX_POOL = 1024 * 1024 * 1024;
 const MIN_COUNT = 2;
 
 /** A stream smaller than both is written sooner than threads would have started. */
-const THREADS_FROM_FILES = 2_000;
-const THREADS_FROM_BYTES = 16 * 1024 * 1024;
+const THREADS_FROM_FILES = 4_000;
+const THREADS_FROM_BYTES = 32 * 1024 * 1024;
 
 /** How the memory target is cut into blocks, for an input of a known size. */
 export function planBlocks(memoryTarget: number, inputSize: number): BlockGeometry {
