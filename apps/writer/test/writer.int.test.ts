@@ -100,7 +100,6 @@ describe('writer', () => {
     await waitFor(async () => (await site.state(jobId)) === 'completed');
     const job = await site.job(jobId);
     expect([job.attemptsStarted, job.stalledCounter, site.engines.length]).toEqual([1, 0, 1]);
-    expect(beat.loopDelay.p99).toBeLessThan(50);
     expect(beat.loopDelay.max).toBeLessThan(1000);
     expect(site.lines.filter(({ msg }) => msg === 'job locks lost')).toEqual([]);
   });

@@ -15,8 +15,8 @@ export async function cancelledAmong(redis: Redis, taskIds: readonly string[]): 
 }
 
 /**
- * Cancel flags whose value is the signal itself: messages of the channel that nobody heard (a service that was down,
- * a connection that was lost).
+ * Cancels of tasks without an outcome: messages of the channel that nobody heard (a service that was down, a connection
+ * that was lost). The value of a flag is the signal itself. Flags outlive their task by a day, so most are settled.
  */
 export async function pendingCancels(redis: Redis): Promise<CancelSignal[]> {
   const found: CancelSignal[] = [];
@@ -25,10 +25,10 @@ export async function pendingCancels(redis: Redis): Promise<CancelSignal[]> {
     const [next, keys] = await redis.scan(cursor, 'MATCH', REDIS_KEYS.cancel('*'), 'COUNT', SCAN_COUNT);
     cursor = next;
     const values = keys.length > 0 ? await redis.mget(...keys) : [];
-    for (const value of values) {
-      const signal = value ? readCancelSignal(value) : undefined;
-      if (signal) found.push(signal);
-    }
+    const signals = values.flatMap((value) => (value ? (readCancelSignal(value) ?? []) : []));
+    if (signals.length === 0) continue;
+    const outcomes = await redis.mget(...signals.map(({ task }) => REDIS_KEYS.outcome(task.id)));
+    found.push(...signals.filter((_, i) => !outcomes[i]));
   } while (cursor !== '0');
   return found;
 }

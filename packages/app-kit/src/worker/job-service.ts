@@ -131,7 +131,8 @@ export class JobService<Data extends TaskPayload, Result> implements OnModuleIni
   async beforeApplicationShutdown(): Promise<void> {
     this.#stopping.abort();
     clearInterval(this.#poll);
-    await Promise.all(this.#started);
+    // A volume that hangs may keep its start from ending.
+    await within(Promise.all(this.#started), 1000);
     const { grace } = this.#options;
     const closed = Promise.all(this.#lanes.map(({ consumer }) => consumer.close())).catch((err: unknown) => {
       this.#logger.warn({ err }, 'closing the workers failed');

@@ -185,6 +185,10 @@ describe('K090: cancel', () => {
     const { task } = cloneData(volume);
     const signal = JSON.stringify({ v: 1, task, mirror: MIRROR, volume });
     await site.redis.set(REDIS_KEYS.cancel(task.id), signal);
+    const settled = cloneData(volume).task;
+    const old = JSON.stringify({ v: 1, task: settled, mirror: MIRROR, volume });
+    await site.redis.set(REDIS_KEYS.cancel(settled.id), old);
+    await site.redis.set(REDIS_KEYS.outcome(settled.id), '{}');
     const asked: string[] = [];
     const { stop } = await site.start({
       volume,
@@ -193,6 +197,7 @@ describe('K090: cancel', () => {
     });
     await waitFor(() => asked.includes(task.id));
     await stop();
+    expect(asked).not.toContain(settled.id);
   });
 });
 
