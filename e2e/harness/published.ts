@@ -30,12 +30,14 @@ export async function published(volume: string, mirror: string): Promise<Publish
 
 /** Settled work leaves nothing in staging, and a janitor's round leaves nothing in the trash. */
 export async function expectNothingLeft(site: Deployment, deadline = 10_000): Promise<void> {
-  await waitFor(() => staging(site.volume).length === 0 || new Error(staging(site.volume).join(' ')), {
-    deadline,
-    what: 'staging to be empty',
-  }).then((answer) => {
-    if (answer instanceof Error) throw answer;
-  });
+  await waitFor(
+    () => {
+      const entries = staging(site.volume);
+      if (entries.length > 0) throw new Error(entries.join(' '));
+      return true;
+    },
+    { deadline, what: 'staging to be empty' },
+  );
   await sweep(site.volume);
   const left = leftovers(site.volume);
   if (left.length > 0) throw new Error(`left over: ${left.join(' ')}`);

@@ -1,10 +1,19 @@
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { newestHg, type Random, type SyntheticBundle, seededRandom, writeSyntheticBundle } from '@quicksilver/testing';
+import {
+  newestHg,
+  type Random,
+  type SyntheticBundle,
+  seededRandom,
+  waitFor,
+  writeSyntheticBundle,
+} from '@quicksilver/testing';
 import { Deployment } from '../harness/deployment.ts';
 import { FaultTable } from '../harness/fault-table.ts';
 import { expectNothingLeft, published, storeHash } from '../harness/published.ts';
+import { staging } from '../harness/volume-view.ts';
 
 /** Kills in all; `QUICKSILVER_KILLS=200` for a long run. */
 const KILLS = Number(process.env.QUICKSILVER_KILLS ?? 20);
@@ -23,6 +32,19 @@ const VICTIMS = {
     await site.redis.start();
   },
 } satisfies Record<string, (site: Deployment, random: Random) => Promise<void>>;
+
+/** Files below the staging folders of a task. */
+function filesWritten(site: Deployment, id: string): number {
+  const own = staging(site.volume).filter((entry) => entry.startsWith(id));
+  try {
+    return own.reduce((sum, entry) => {
+      const found = readdirSync(join(site.volume, 'staging', entry), { recursive: true, withFileTypes: true });
+      return sum + found.filter((each) => each.isFile()).length;
+    }, 0);
+  } catch {
+    return 0; // moved away meanwhile
+  }
+}
 
 async function killAndRestart(service: Deployment['writer']): Promise<void> {
   await service.kill9();
@@ -59,6 +81,53 @@ describe('kill -9 at any moment of a clone', () => {
     process.stdout.write(`${table.write()}(seed ${SEED}, undisturbed clone ${Math.round(span)} ms)\n`);
     await site?.[Symbol.asyncDispose]();
   });
+
+  it.each([10, 50, 99])('K033: of the writer at %i percent: the next attempt ends complete', async (percent) => {
+    const name = `percent/${percent}`;
+    const posted = await site.client.create(name, bundle.path);
+    const { id } = posted.body.task;
+    await waitFor(() => filesWritten(site, id) >= (bundle.storeFiles * percent) / 100, {
+      interval: 2,
+      what: `${percent} percent of the files`,
+    });
+    await VICTIMS.writer(site);
+    expect(await site.client.settled(id, 40_000)).toMatchObject({ outcome: 'ready', generation: 1 });
+    expect(await published(site.volume, name)).toEqual({ generations: [1], receipts: [1], shown: 1, store });
+    table.add(`kill -9 of writer at ${percent} percent`, 'published once, complete');
+    await expectNothingLeft(site);
+  });
+
+  it('K083: a task whose engine is killed at every attempt fails as what it is, within a minute', async () => {
+    const posted = await site.client.create('lost', bundle.path);
+    const { id } = posted.body.task;
+    const settled = site.client.settled(id, 60_000);
+    let kills = 0;
+    let over = false;
+    const hunt = async () => {
+      const fences = new Set<string>();
+      while (!over) {
+        const [fence] = staging(site.volume).filter((entry) => entry.startsWith(id) && !fences.has(entry));
+        if (fence !== undefined) {
+          fences.add(fence);
+          for (const pid of site.writer.descendants()) process.kill(pid, 'SIGKILL');
+          kills += 1;
+        }
+        await sleep(5);
+      }
+    };
+    const hunting = hunt();
+    const task = await settled.finally(() => {
+      over = true;
+    });
+    await hunting;
+    table.add('kill -9 of every engine child of a task', `${task.outcome} as ${task.problem?.code}, ${kills} attempts`);
+    expect(task).toMatchObject({ outcome: 'failed', problem: { code: 'HG_WORKER_LOST', class: 'memory' } });
+    expect(kills).toBeGreaterThan(1);
+    await expectNothingLeft(site);
+    // The service itself goes on.
+    const next = await site.client.clone('lost');
+    expect(await site.client.settled(next.body.task.id)).toMatchObject({ outcome: 'ready' });
+  }, 90_000);
 
   const rounds = Object.keys(VICTIMS).map((victim, i, all) => ({
     victim: victim as keyof typeof VICTIMS,

@@ -62,7 +62,7 @@ describe('faults around the queue', () => {
     expect(await published(site.volume, name)).toEqual({ generations: [1], receipts: [1], shown: 1, store });
   };
 
-  it('K033: two flows of one task at once: one publishes', async () => {
+  it('two flows of one task at once: one publishes', async () => {
     const { id } = await underWay('twice');
     const fields = await jobFields(site.redis, queueName('close', VOLUME), flowId(id, 1));
     const close = CloseData.parse(JSON.parse(fields.get('data') ?? '{}'));
@@ -200,8 +200,11 @@ describe('K073: Redis settings', () => {
     }
   });
 
-  it('a server that hides its policy is used under a loud warning', async () => {
-    await using site = await Deployment.start({ redis: { hideConfig: true } });
-    for (const service of site.services) await untilReady(service, true);
+  it('a server that forbids to ask for its policy is judged by what it tells otherwise', async () => {
+    await using site = await Deployment.start({ redis: { policy: 'volatile-ttl', hideConfig: true } });
+    for (const service of site.services) {
+      const seen = await untilReady(service, false);
+      expect(seen).toMatchObject({ status: 503, text: expect.stringContaining('volatile-ttl') });
+    }
   });
 });

@@ -17,6 +17,7 @@ import {
 } from '@quicksilver/testing';
 import type { SseEvent } from '../harness/client.ts';
 import { Deployment } from '../harness/deployment.ts';
+import { heartbeats } from '../harness/redis-view.ts';
 import { repositoryAt, unbundled } from '../harness/side-by-side.ts';
 import { leftovers, mirrorOnDisk } from '../harness/volume-view.ts';
 
@@ -236,6 +237,19 @@ describe('the whole path over HTTP', () => {
     expect(later.status).toBe(422);
     expect(JSON.stringify(later.body)).not.toContain('secret');
     expect((await site.client.request('GET', '/v1/mirrors/nobody')).status).toBe(404);
+  });
+
+  it('changes the concurrency of a queue in the running workers', async () => {
+    const seen = async () => (await heartbeats(site.redis)).find(({ kind }) => kind === 'clone')?.concurrency;
+    const before = await waitFor(seen, { what: 'a heartbeat' });
+    const queue = '/v1/queues/clone@main/concurrency';
+    expect((await site.client.request('PUT', queue, { perWorker: before + 3 })).status).toBe(200);
+    await waitFor(async () => (await seen()) === before + 3, { what: 'the new number in the heartbeat' });
+    expect((await site.client.request('PUT', queue, { perWorker: null })).status).toBe(200);
+    await waitFor(async () => (await seen()) === before, { what: 'the configured number again' });
+    expect((await site.client.request('PUT', '/v1/queues/nothing@main/concurrency', { perWorker: 1 })).status).toBe(
+      404,
+    );
   });
 
   it('serves health, metrics and its own description', async () => {
