@@ -6,7 +6,7 @@ import { type SyntheticBundle, waitFor, writeSyntheticBundle } from '@quicksilve
 import { FlowProducer } from 'bullmq';
 import { Deployment, VOLUME } from '../harness/deployment.ts';
 import { FaultTable } from '../harness/fault-table.ts';
-import { readiness, untilReady } from '../harness/health.ts';
+import { untilReady } from '../harness/health.ts';
 import { expectNothingLeft, published, storeHash } from '../harness/published.ts';
 import { connectionTo, jobFields } from '../harness/redis-view.ts';
 import type { Service } from '../harness/service.ts';
@@ -159,52 +159,4 @@ describe('faults around the queue', () => {
     expect(await site.client.settled(posted.body.task.id)).toMatchObject({ outcome: 'ready' });
     table.add('Redis frozen', 'told by health, went on by itself');
   }, 90_000);
-});
-
-describe('K069: SIGTERM', () => {
-  it.each(['api', 'writer', 'closer'] as const)(
-    'lets the work under way end, then the %s exits with 0',
-    async (app) => {
-      await using site = await Deployment.start({ slowOpens: 5000, slowFlush: 1_000_000 });
-      const bundle = writeSyntheticBundle(join(site.sources, 'source.hg'), { files: 400, fileSize: 500 });
-      const posted = await site.client.create('drained', bundle.path);
-      const { id } = posted.body.task;
-      const events = site.client.events(id, AbortSignal.timeout(30_000));
-      await events.next();
-      const service = site[app];
-      await waitFor(() => app === 'api' || service.log.some((line) => line.msg === 'job begins'), {
-        what: 'work to begin',
-      });
-      expect(await readiness(service)).toMatchObject({ status: 200 });
-      const exit = await service.stop();
-      expect(exit).toEqual({ code: 0, signal: null });
-      const said = service.log.map((line) => line.msg);
-      expect(said).toEqual(expect.arrayContaining(['draining', 'drained']));
-      if (app !== 'api') expect(said).toContain('job done');
-      expect(service.noise).toEqual([]);
-      table.add(`SIGTERM to a busy ${app}`, 'drained, exit 0');
-      if (app === 'api') await service.start();
-      else if (app === 'closer') await service.start();
-      expect(await site.client.settled(id, 40_000)).toMatchObject({ outcome: 'ready', generation: 1 });
-    },
-    90_000,
-  );
-});
-
-describe('K073: Redis settings', () => {
-  it('a server that may evict is not used, and each service says why', async () => {
-    await using site = await Deployment.start({ redis: { policy: 'allkeys-lru' } });
-    for (const service of site.services) {
-      const seen = await untilReady(service, false);
-      expect(seen).toMatchObject({ status: 503, text: expect.stringContaining('noeviction') });
-    }
-  });
-
-  it('a server that forbids to ask for its policy is judged by what it tells otherwise', async () => {
-    await using site = await Deployment.start({ redis: { policy: 'volatile-ttl', hideConfig: true } });
-    for (const service of site.services) {
-      const seen = await untilReady(service, false);
-      expect(seen).toMatchObject({ status: 503, text: expect.stringContaining('volatile-ttl') });
-    }
-  });
 });
