@@ -48,7 +48,7 @@ export const ERROR_CODES = {
   HG_NOT_YET: {
     class: 'format',
     retryable: false,
-    advice: "Not supported yet: give a stream bundle, made with: hg bundle -a -t 'none-v2;stream=v2' FILE",
+    advice: "Not supported yet: give a stream bundle instead; hg bundle -a -t 'none-v2;stream=v2' FILE makes one.",
   },
   HG_UNSAFE_NAME: {
     class: 'format',

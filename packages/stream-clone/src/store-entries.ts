@@ -12,7 +12,7 @@ export interface PlannedEntry {
 }
 
 const STORE = '.hg/store/';
-const CACHE = '.hg/cache/';
+const CACHE = 'cache/';
 const MAX_NAMED = 100;
 
 /** Decides where each file of a stream goes, keeps names from coming twice, and collects what fncache will list. */
@@ -56,10 +56,15 @@ export class StoreEntries {
     return this.#seen.has(STORE, name);
   }
 
+  /**
+   * Caches are read and forgotten: hg believes one whose tip fits, whatever else it says about branches and tags, and
+   * makes its own when it needs them.
+   */
   #planCache(name: string): PlannedEntry {
     auditStreamName('c', name);
     this.#once({ place: CACHE, base: name, name });
-    return { path: CACHE + name, index: undefined };
+    this.#drop(CACHE + name);
+    return { path: undefined, index: undefined };
   }
 
   #planStore(name: string): PlannedEntry {

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { constants, deflateSync, zstdCompressSync } from 'node:zlib';
 import { describe, expect, it } from '@jest/globals';
@@ -33,12 +33,20 @@ describe.each(GOOD)('$name', ({ path, sidecar }) => {
     const written = new Map(
       (await treeEntries(join(applied.root, '.hg'))).filter((e) => e.type === 'file').map((e) => [e.name, e.content]),
     );
-    const expected = streamed.map((file) => [hgPath(file), file.sha256] as const);
+    const kept = streamed.filter(({ src }) => src === 's');
+    const expected = kept.map((file) => [hgPath(file), file.sha256] as const);
     expect(Object.fromEntries(expected)).toEqual(
       Object.fromEntries([...written].filter(([name]) => !ADDED.includes(name))),
     );
     expect(ADDED.every((name) => written.has(name))).toBe(true);
     expect(readdirSync(applied.root)).toEqual(['.hg']);
+  });
+
+  it('keeps no cache of the source: hg would believe it', async () => {
+    using applied = await apply(path);
+    const caches = streamed.filter(({ src }) => src === 'c').map((file) => `cache/${storeName(file)}`);
+    expect(applied.receipt.droppedFiles).toEqual(expect.arrayContaining(caches));
+    expect(existsSync(join(applied.root, '.hg/cache'))).toBe(false);
   });
 
   it('requires what stock hg requires after it', async () => {
@@ -217,5 +225,5 @@ function latin1Name(name: SidecarFile['name']): string {
 }
 
 function hgPath(file: SidecarFile): string {
-  return file.src === 'c' ? `cache/${storeName(file)}` : `store/${encodeStorePath(storeName(file), 'dotencode')}`;
+  return `store/${encodeStorePath(storeName(file), 'dotencode')}`;
 }

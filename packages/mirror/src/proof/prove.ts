@@ -96,8 +96,7 @@ async function proveFiles(root: string, write: WriteReceipt, ctx: ProofContext):
     skip: new Set([...OWN_STORE_FILES, ...changing]),
     onFile,
   });
-  const cache = await tallyFiles(join(hg, 'cache'), { signal, skip: new Set() });
-  const found = { count: store.files + cache.files, bytes: store.bytes + cache.bytes };
+  const found = { count: store.files, bytes: store.bytes };
   const missing = write.files - found.count;
   const exact = missing === 0 && found.bytes === write.bytes;
   if (!exact && !(missing >= 0 && missing <= changing.size && found.bytes <= write.bytes && changing.size > 0)) {

@@ -52,7 +52,7 @@ export async function tallyFiles(folder: string, options: TallyOptions): Promise
   return tally;
 }
 
-/** A stream without caches makes no cache folder. */
+/** A folder that is gone, now or in the middle, holds nothing: the tally says what is missing. */
 function entriesOf(folder: string): string[] {
   try {
     return readdirSync(folder);
