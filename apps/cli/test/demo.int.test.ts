@@ -14,7 +14,7 @@ it('demo provisions a real history that hg verifies, and a second generation of 
     const demo = await runCli(['demo', '--data', data, '--json'], { env });
     expect({ code: demo.code, stderr: demo.code === 0 ? '' : demo.stderr }).toEqual({ code: 0, stderr: '' });
     expect(demo.stderr).toContain('settled: ready');
-    expect(result(demo)).toMatchObject({ type: 'demo', mirror: 'demo/cinnabar', generation, files: 285, path: mirror });
+    expect(result(demo)).toMatchObject({ type: 'demo', mirror: 'demo/cinnabar', generation, files: 282, path: mirror });
     expect(readlinkSync(mirror).endsWith(`/${generation}`)).toBe(true);
     expect(readdirSync(`${data}/run`)).toEqual([]);
   }
