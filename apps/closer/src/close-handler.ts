@@ -1,4 +1,5 @@
 import { decodeProblem, type EngineSlots, type JobContext, type JobHandler, problemOf } from '@quicksilver/app-kit';
+import type { VolumeAccess } from '@quicksilver/app-kit/engine';
 import { HgError } from '@quicksilver/hg-types';
 import { CloneResult, CloseData, type Problem, type TaskOutcome } from '@quicksilver/jobs';
 import type { CloseWork } from './close-work.ts';
@@ -8,6 +9,7 @@ export interface CloseHandlerOptions {
   readonly slots: EngineSlots;
   readonly outcomes: Outcomes;
   readonly volume: string;
+  readonly access: VolumeAccess;
   readonly lockDuration: number;
 }
 
@@ -40,8 +42,8 @@ export class CloseHandler implements JobHandler<CloseData, TaskOutcome> {
     child: WrittenOrProblem,
     { ctx, cancelled }: { ctx: JobContext; cancelled: boolean },
   ): Promise<TaskOutcome> {
-    const { slots, outcomes, volume, lockDuration } = this.#options;
-    const params: CloseWork = { volume, lockDuration, job, ...child, cancelled };
+    const { slots, outcomes, volume, access, lockDuration } = this.#options;
+    const params: CloseWork = { volume, access, lockDuration, job, ...child, cancelled };
     const signal = cancelled ? ctx.signal : AbortSignal.any([ctx.signal, ctx.cancelSignal]);
     let told: Promise<TaskOutcome> | undefined;
     const settled = await slots.run(

@@ -1,3 +1,4 @@
+import { VolumeAccess } from '@quicksilver/app-kit/engine';
 import { CloneResult, CloseData, MirrorRef, Problem, TaskOutcome, TaskRef } from '@quicksilver/jobs';
 import { z } from 'zod';
 
@@ -5,12 +6,12 @@ import { z } from 'zod';
  * What the closer asks of an engine.
  */
 
-const volume = z.string();
+const place = { volume: z.string(), access: VolumeAccess };
 const lockDuration = z.int().positive();
 
 /** Settle a task: publish it, or record why not. */
 export const CloseWork = z.object({
-  volume,
+  ...place,
   lockDuration,
   job: CloseData,
   written: CloneResult.optional(),
@@ -19,10 +20,10 @@ export const CloseWork = z.object({
 });
 export type CloseWork = z.infer<typeof CloseWork>;
 
-export const CancelWork = z.object({ volume, lockDuration, task: TaskRef, mirror: MirrorRef });
+export const CancelWork = z.object({ ...place, lockDuration, task: TaskRef, mirror: MirrorRef });
 export type CancelWork = z.infer<typeof CancelWork>;
 
-export const JanitorWork = z.object({ volume, graceMs: z.int().nonnegative() });
+export const JanitorWork = z.object({ ...place, graceMs: z.int().nonnegative() });
 export type JanitorWork = z.infer<typeof JanitorWork>;
 
 /** How the lane says that a task ended; told as soon as it is recorded, before old files are removed. */

@@ -5,6 +5,7 @@ import {
   JobServiceModule,
   type Logger,
   type VolumeSetting,
+  volumeAccess,
 } from '@quicksilver/app-kit';
 import { WORKER_SETTINGS } from '@quicksilver/jobs';
 import { CloseHandler } from './close-handler.ts';
@@ -47,6 +48,7 @@ export function closerService({ config, logger, engineEnv, engine, volumeReady }
           slots,
           outcomes,
           volume: volume.path,
+          access: volumeAccess(config),
           lockDuration: config.QUICKSILVER_LOCK_DURATION,
         }),
         resize: (size) => slots.resize(size),

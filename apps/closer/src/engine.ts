@@ -8,18 +8,18 @@ dieWithParent();
 
 serveEngine({
   close: async (params, { signal, onProgress, onEvent }) => {
-    const { volume, job, lockDuration, ...child } = CloseWork.parse(params);
+    const { volume, access, job, lockDuration, ...child } = CloseWork.parse(params);
     const { mirror, ...rest } = job;
     const ctx = { signal, onProgress, onSettled: onEvent, lockDuration };
-    return closeTask(await Volume.open(volume), { ...rest, ...child, mirror: mirror.name }, ctx);
+    return closeTask(await Volume.open(volume, { access }), { ...rest, ...child, mirror: mirror.name }, ctx);
   },
   cancel: async (params, { signal, onEvent }) => {
-    const { volume, task, mirror, lockDuration } = CancelWork.parse(params);
+    const { volume, access, task, mirror, lockDuration } = CancelWork.parse(params);
     const ctx = { signal, onSettled: onEvent, lockDuration };
-    return cancelTask(await Volume.open(volume), { task, mirror: mirror.name }, ctx);
+    return cancelTask(await Volume.open(volume, { access }), { task, mirror: mirror.name }, ctx);
   },
   janitor: async (params, { signal }) => {
-    const { volume, graceMs } = JanitorWork.parse(params);
-    return runJanitor(await Volume.open(volume), { graceMs, signal });
+    const { volume, access, graceMs } = JanitorWork.parse(params);
+    return runJanitor(await Volume.open(volume, { access }), { graceMs, signal });
   },
 });

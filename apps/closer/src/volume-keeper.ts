@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { EngineSlots, type Logger } from '@quicksilver/app-kit';
+import { EngineSlots, type Logger, volumeAccess } from '@quicksilver/app-kit';
 import type { CancelSignal } from '@quicksilver/jobs';
 import type { CancelWork, JanitorWork } from './close-work.ts';
 import type { CloserConfig } from './config.ts';
@@ -43,7 +43,13 @@ export class VolumeKeeper {
   /** Ends a task whose job may be waiting, running anywhere, or lost. */
   async cancel({ task, mirror }: CancelSignal): Promise<void> {
     const { outcomes, logger, volume, config } = this.#options;
-    const params: CancelWork = { volume: volume.path, lockDuration: config.QUICKSILVER_LOCK_DURATION, task, mirror };
+    const params: CancelWork = {
+      volume: volume.path,
+      access: volumeAccess(config),
+      lockDuration: config.QUICKSILVER_LOCK_DURATION,
+      task,
+      mirror,
+    };
     let told: Promise<unknown> | undefined;
     const settled = await this.#slots.run(
       { method: 'cancel', params },
@@ -73,7 +79,11 @@ export class VolumeKeeper {
       await sleep(config.QUICKSILVER_JANITOR_INTERVAL, undefined, { signal }).catch(() => {});
       if (signal.aborted) return;
       try {
-        const params: JanitorWork = { volume: volume.path, graceMs: config.QUICKSILVER_TRASH_GRACE };
+        const params: JanitorWork = {
+          volume: volume.path,
+          access: volumeAccess(config),
+          graceMs: config.QUICKSILVER_TRASH_GRACE,
+        };
         const report = await this.#slots.run({ method: 'janitor', params }, { signal });
         logger.info({ volume: volume.name, report }, 'janitor done');
       } catch (err) {

@@ -1,4 +1,4 @@
-import type { EngineSlots, JobContext, JobHandler } from '@quicksilver/app-kit';
+import { type EngineSlots, type JobContext, type JobHandler, volumeAccess } from '@quicksilver/app-kit';
 import { CloneData, CloneResult } from '@quicksilver/jobs';
 import type { CloneWork } from './clone-work.ts';
 import type { WriterConfig } from './config.ts';
@@ -31,14 +31,13 @@ export class CloneHandler implements JobHandler<CloneData, CloneResult> {
     const config = this.#config;
     return {
       volume: this.#volume,
+      access: volumeAccess(config),
       job,
       sourceRoots: config.QUICKSILVER_SOURCE_ROOTS,
       lockDuration: config.QUICKSILVER_LOCK_DURATION,
       settings: {
         writers: job.settings.writers ?? config.QUICKSILVER_WRITERS,
         memoryTarget: job.settings.memoryTarget ?? config.QUICKSILVER_MEMORY_TARGET,
-        fileMode: config.QUICKSILVER_FILE_MODE,
-        dirMode: config.QUICKSILVER_DIR_MODE,
       },
     };
   }

@@ -1,4 +1,4 @@
-import { commonSettings, dataPlaneSettings, directories, octalMode, wholeNumber } from '@quicksilver/app-kit';
+import { commonSettings, dataPlaneSettings, directories, wholeNumber } from '@quicksilver/app-kit';
 import { z } from 'zod';
 
 /** Every setting of the writer; read once at start. */
@@ -11,7 +11,5 @@ export const WriterConfig = z.object({
   QUICKSILVER_WRITERS: wholeNumber(1, 64).optional(),
   /** Bytes in flight per clone; the engine decides when unset. */
   QUICKSILVER_MEMORY_TARGET: wholeNumber(65_536, 2 ** 40).optional(),
-  QUICKSILVER_FILE_MODE: octalMode.optional(),
-  QUICKSILVER_DIR_MODE: octalMode.optional(),
 });
 export type WriterConfig = z.infer<typeof WriterConfig>;

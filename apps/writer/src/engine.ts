@@ -8,9 +8,9 @@ dieWithParent();
 
 serveEngine({
   clone: async (params, { signal, onProgress }) => {
-    const { volume, job, sourceRoots, lockDuration, settings } = CloneWork.parse(params);
+    const { volume, access, job, sourceRoots, lockDuration, settings } = CloneWork.parse(params);
     const { task, mirror, source } = job;
     const request = { task, mirror: mirror.name, source, sourceRoots, settings };
-    return cloneToStaging(await Volume.open(volume), request, { signal, onProgress, lockDuration });
+    return cloneToStaging(await Volume.open(volume, { access }), request, { signal, onProgress, lockDuration });
   },
 });

@@ -27,6 +27,7 @@ describe('writer', () => {
       QUICKSILVER_MEMORY_TARGET: '1000000',
       QUICKSILVER_SOURCE_ROOTS: '/a:/b',
       QUICKSILVER_FILE_MODE: '640',
+      QUICKSILVER_OWNER: '33:34',
       QUICKSILVER_LOCK_DURATION: '9000',
     });
     const { jobId } = await site.add('/ok', { settings: { writers: 1 } });
@@ -36,7 +37,8 @@ describe('writer', () => {
       volume: site.dir.path,
       sourceRoots: ['/a', '/b'],
       lockDuration: 9000,
-      settings: { writers: 1, memoryTarget: 1_000_000, fileMode: 0o640 },
+      settings: { writers: 1, memoryTarget: 1_000_000 },
+      access: { fileMode: 0o640, owner: { uid: 33, gid: 34 } },
     });
   });
 

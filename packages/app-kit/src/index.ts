@@ -7,9 +7,11 @@ export {
   LOG_LEVELS,
   milliseconds,
   octalMode,
+  ownerIds,
   port,
   redisUrl,
   type VolumeSetting,
+  volumeAccess,
   volumes,
   wholeNumber,
 } from './config/settings.ts';

@@ -1,6 +1,7 @@
 import { isAbsolute } from 'node:path';
 import { VolumeName } from '@quicksilver/jobs';
 import { z } from 'zod';
+import type { VolumeAccess } from '../engine/volume-access.ts';
 
 /**
  * The settings that services share, as zod fields to spread into an app's own schema:
@@ -25,6 +26,15 @@ export const octalMode = z
   .string()
   .regex(/^0?[0-7]{3,4}$/, 'a mode in octal digits, such as 644')
   .transform((text) => Number.parseInt(text, 8));
+
+/** `33:33`: who owns what is written, by number, so that a web server under another user can read it. */
+export const ownerIds = z
+  .string()
+  .regex(/^\d{1,10}:\d{1,10}$/, 'user and group by number, such as 33:33')
+  .transform((text) => {
+    const [uid, gid] = text.split(':').map(Number);
+    return { uid: uid ?? 0, gid: gid ?? 0 };
+  });
 
 export const port = (fallback: number) => wholeNumber(0, 65_535).default(fallback);
 
@@ -78,7 +88,28 @@ export const dataPlaneSettings = {
   QUICKSILVER_LOCK_DURATION: milliseconds(30_000, 500),
   QUICKSILVER_STALLED_INTERVAL: milliseconds(15_000, 100),
   QUICKSILVER_HEALTH_PORT: port(0),
+  /** Modes and owner of what is written to a volume; by umask and process when unset. */
+  QUICKSILVER_FILE_MODE: octalMode.optional(),
+  QUICKSILVER_DIR_MODE: octalMode.optional(),
+  QUICKSILVER_OWNER: ownerIds.optional(),
 } as const;
+
+/** The same three, as an engine is told them. */
+export function volumeAccess(config: AccessSettings): VolumeAccess {
+  return {
+    fileMode: config.QUICKSILVER_FILE_MODE,
+    dirMode: config.QUICKSILVER_DIR_MODE,
+    owner: config.QUICKSILVER_OWNER,
+  };
+}
+
+type AccessSettings = Readonly<
+  Partial<{
+    [K in 'QUICKSILVER_FILE_MODE' | 'QUICKSILVER_DIR_MODE' | 'QUICKSILVER_OWNER']: z.infer<
+      (typeof dataPlaneSettings)[K]
+    >;
+  }>
+>;
 
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
