@@ -1,10 +1,11 @@
 import { applyStreamBundle, type StreamCloneOptions } from '@quicksilver/stream-clone';
-import type { MirrorContext, TaskRef } from './context.ts';
+import type { MirrorContext } from './context.ts';
 import { report } from './context.ts';
 import { checkStillCurrent, seal, takeFence, type Written } from './fences.ts';
 import { checkLinkPlace } from './link.ts';
 import { parseMirrorName } from './names.ts';
 import { type CloneSource, resolveSource } from './source.ts';
+import type { TaskRef } from './task-ref.ts';
 import type { Volume } from './volume.ts';
 
 /** What is left out is decided by the engine, and said in the receipt. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type FaultRecord, faultError, faultRecord, HgError } from '@quicksilver/hg-types';
 import type { WriteReceipt } from '@quicksilver/stream-clone';
-import { DEFAULT_LOCK_DURATION, type MirrorContext, report, type TaskRef } from './context.ts';
+import { DEFAULT_LOCK_DURATION, type MirrorContext, report } from './context.ts';
 import { holdLane, isLostByRestart, isWritten, type LaneTask, type Written } from './fences.ts';
 import { flushVolume } from './flush.ts';
 import { findReceiptOfTask } from './generations.ts';
@@ -14,6 +14,7 @@ import { proveQuick } from './proof/prove.ts';
 import type { ReceiptDraft } from './receipt.ts';
 import { type Ending, settle } from './settle.ts';
 import type { CloneSource } from './source.ts';
+import type { TaskRef } from './task-ref.ts';
 import { emptyTrash } from './trash.ts';
 import { ENGINE_VERSION } from './version.ts';
 import type { Volume } from './volume.ts';

@@ -1,12 +1,6 @@
 import type { Checkpoint } from './checkpoints.ts';
 import type { LockOptions, LockWait } from './lane/lock-file.ts';
 
-/** One attempt's task: the id names its files, the number is its place in the lane of its mirror (rising). */
-export interface TaskRef {
-  readonly id: string;
-  readonly number: number;
-}
-
 export interface MirrorProgress {
   readonly stage: 'plan' | 'write' | 'seal' | 'prove' | 'flush' | 'publish';
   readonly files: { readonly done: number; readonly total: number };

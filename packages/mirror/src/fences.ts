@@ -2,12 +2,13 @@ import { readFile } from 'node:fs/promises';
 import { HgError } from '@quicksilver/hg-types';
 import { bootId } from '@quicksilver/native';
 import type { WriteReceipt } from '@quicksilver/stream-clone';
-import { lockOptions, type MirrorContext, type TaskRef } from './context.ts';
+import { lockOptions, type MirrorContext } from './context.ts';
 import { makeDirectory, writeDurably } from './durable.ts';
 import { readableReceipt } from './generations.ts';
 import { Lane, readLane } from './lane/lane.ts';
 import { isCount, isObject, type LaneRecord } from './lane/record.ts';
 import { stagingName } from './layout.ts';
+import type { TaskRef } from './task-ref.ts';
 import { emptyTrash, trashStaging } from './trash.ts';
 import type { Volume } from './volume.ts';
 

@@ -8,7 +8,7 @@ export {
   closeTask,
   type WrittenRecord,
 } from './close.ts';
-export { DEFAULT_LOCK_DURATION, type MirrorContext, type MirrorProgress, type TaskRef } from './context.ts';
+export { DEFAULT_LOCK_DURATION, type MirrorContext, type MirrorProgress } from './context.ts';
 export { isWritten, type Written } from './fences.ts';
 export { type JanitorOptions, type JanitorReport, runJanitor } from './janitor.ts';
 export { readLane } from './lane/lane.ts';
@@ -20,5 +20,6 @@ export { type Proof, type ProofContext, proveQuick } from './proof/prove.ts';
 export type { Receipt } from './receipt.ts';
 export { type MirrorFacts, readMirror, scanVolume } from './scan.ts';
 export { type CloneSource, resolveSource, sourceIdentity } from './source.ts';
+export type { TaskRef } from './task-ref.ts';
 export { ENGINE_VERSION } from './version.ts';
 export { Volume } from './volume.ts';

@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { HgError } from '@quicksilver/hg-types';
 import type { WriteReceipt } from '@quicksilver/stream-clone';
-import type { TaskRef } from './context.ts';
 import { hasErrno } from './durable.ts';
 import { isCount, isObject, isTask } from './lane/record.ts';
 import type { Proof } from './proof/prove.ts';
 import type { CloneSource } from './source.ts';
+import type { TaskRef } from './task-ref.ts';
 
 const VERSION = 1;
 

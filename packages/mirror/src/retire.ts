@@ -1,9 +1,10 @@
-import type { MirrorContext, TaskRef } from './context.ts';
+import type { MirrorContext } from './context.ts';
 import { syncDirectory } from './durable.ts';
 import { tryHoldFoldersAlone } from './folders-lock.ts';
 import type { Lane } from './lane/lane.ts';
 import type { LaneOutcome } from './lane/record.ts';
 import { removeEmptyFoldersAbove, removeLink } from './link.ts';
+import type { TaskRef } from './task-ref.ts';
 import { moveToTrash } from './trash.ts';
 import type { Volume } from './volume.ts';
 

@@ -1,5 +1,5 @@
 import { HgError } from '@quicksilver/hg-types';
-import { type MirrorContext, report, type TaskRef } from './context.ts';
+import { type MirrorContext, report } from './context.ts';
 import { holdLane, isLostByRestart, type LaneTask, type Written } from './fences.ts';
 import { discardGeneration, findReceiptOfTask } from './generations.ts';
 import type { Lane } from './lane/lane.ts';
@@ -9,6 +9,7 @@ import { failed, rethrowTransient, type Settled, settledFrom } from './outcome.t
 import { publish } from './publish.ts';
 import type { Receipt, ReceiptDraft } from './receipt.ts';
 import { type Retired, retireMirror } from './retire.ts';
+import type { TaskRef } from './task-ref.ts';
 import { trashStaging } from './trash.ts';
 import type { Volume } from './volume.ts';
 

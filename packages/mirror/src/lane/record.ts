@@ -1,5 +1,5 @@
 import { type FaultRecord, HgError } from '@quicksilver/hg-types';
-import type { TaskRef } from '../context.ts';
+import type { TaskRef } from '../task-ref.ts';
 
 /** A failure with the stage in which it happened. */
 export type StagedFault = FaultRecord & { readonly stage: string };

@@ -1,10 +1,10 @@
 import type { Checkpoint } from '../../src/checkpoints.ts';
 import { type CloneRequest, cloneToStaging } from '../../src/clone.ts';
 import { type CloseRequest, cancelTask, closeTask } from '../../src/close.ts';
-import type { TaskRef } from '../../src/context.ts';
 import { runJanitor } from '../../src/janitor.ts';
 import { Lane } from '../../src/lane/lane.ts';
 import { cloneLocal } from '../../src/local.ts';
+import type { TaskRef } from '../../src/task-ref.ts';
 import { Volume } from '../../src/volume.ts';
 
 /** What a process of a test can be told to do. Inputs are plain data. */

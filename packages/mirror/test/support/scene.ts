@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { fixturePath, writeSyntheticBundle } from '@quicksilver/testing';
 import { type CloneRequest, cloneToStaging } from '../../src/clone.ts';
 import { type CloseRequest, closeTask, type WrittenRecord } from '../../src/close.ts';
-import type { TaskRef } from '../../src/context.ts';
 import type { Settled } from '../../src/outcome.ts';
+import type { TaskRef } from '../../src/task-ref.ts';
 import type { Volume } from '../../src/volume.ts';
 import { context, type TestVolume, task, testVolume } from './volume.ts';
 

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type TmpDir, tmpDir } from '@quicksilver/testing';
-import type { MirrorContext, TaskRef } from '../../src/context.ts';
+import type { MirrorContext } from '../../src/context.ts';
+import type { TaskRef } from '../../src/task-ref.ts';
 import { Volume } from '../../src/volume.ts';
 
 export interface TestVolume extends Disposable {
