@@ -7,7 +7,6 @@ export type App = 'api' | 'writer' | 'closer';
 
 export interface LogLine {
   readonly msg: string;
-  readonly level: number;
   readonly [field: string]: unknown;
 }
 

@@ -101,11 +101,11 @@ describe('K090: cancel', () => {
     const answer = await site.client.cancel(id);
     expect(answer.status).toBeLessThan(300);
     expect(await site.client.task(id)).toMatchObject({ state: 'cancelling' });
-    const back = performance.now();
     await Promise.all([site.closer.start(), site.writer.start()]);
+    const back = performance.now();
     expect(await site.client.settled(id)).toMatchObject({ outcome: 'cancelled' });
-    table.add('cancel with writer and closer away', `shown at once, settled ${LIMIT} ms after their return or sooner`);
-    expect(performance.now() - back).toBeLessThan(15_000);
+    table.add('cancel with writer and closer away', 'shown at once, settled as soon as they were back');
+    expect(performance.now() - back).toBeLessThan(5000);
     expect(await published(site.volume, 'alone')).toEqual(NOTHING);
   }, 60_000);
 

@@ -6,6 +6,7 @@ import { flowId, queueName } from '@quicksilver/jobs';
 import { newestHg, type SyntheticBundle, writeSyntheticBundle } from '@quicksilver/testing';
 import { Deployment, VOLUME } from '../harness/deployment.ts';
 import { FaultTable } from '../harness/fault-table.ts';
+import { IdleProcess } from '../harness/idle-process.ts';
 import { heartbeats, jobFields } from '../harness/redis-view.ts';
 
 /** Megabytes of the bundle. */
@@ -27,6 +28,7 @@ describe(`K065, K116: a bundle of ${SIZE} MB under default lock times`, () => {
     const names = ['big/one', 'big/two'];
     const posted = await Promise.all(names.map((name) => site.client.create(name, bundle.path)));
     const delays: { p99: number; max: number }[] = [];
+    await using idle = await IdleProcess.start();
     let peak = 0;
     let settled = false;
     const tasks = Promise.all(posted.map(({ body }) => site.client.settled(body.task.id, 180_000))).finally(() => {
@@ -49,7 +51,8 @@ describe(`K065, K116: a bundle of ${SIZE} MB under default lock times`, () => {
     process.stdout.write(table.write());
     // Back-pressure reaches the reader: memory does not grow with the bundle.
     expect(peak).toBeLessThan(300e6);
-    expect(worst.p99).toBeLessThan(50);
+    // Beyond what a process with nothing to do met at the same time: other work on this machine is not ours.
+    expect(worst.p99).toBeLessThan(50 + (await idle.worstDelay()));
     expect(worst.max).toBeLessThan(1000);
     for (const { body } of posted) {
       for (const kind of ['clone', 'close'] as const) {
