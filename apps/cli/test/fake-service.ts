@@ -1,6 +1,7 @@
 /**
  * Stands in for a service under `up`: says `listening`, answers /readyz, drains on SIGTERM. What it does is written to
  * the file FAKE_LOG, one word a line, so that a test can see the order of things across processes.
+ *   FAKE_UNREADY=1  /readyz says no
  *   FAKE_DRAIN=ms  time that draining takes    FAKE_CRASH=name  the service that ends at once
  */
 import { appendFileSync } from 'node:fs';
@@ -30,7 +31,11 @@ async function leave(): Promise<void> {
   process.exit(0);
 }
 
-const server = createServer((_request, response) => response.end('{"status":"ok"}'));
+const unready = { status: 'failing', checks: { database: { ok: true }, redis: { ok: false, reason: 'it is away' } } };
+const server = createServer((_request, response) => {
+  response.statusCode = process.env.FAKE_UNREADY ? 503 : 200;
+  response.end(JSON.stringify(process.env.FAKE_UNREADY ? unready : { status: 'ok', checks: {} }));
+});
 process.on('SIGTERM', () => {
   log('draining');
   setTimeout(() => void leave(), Number(process.env.FAKE_DRAIN ?? 0));

@@ -135,6 +135,14 @@ describe('up', () => {
     expect(childPids(dir.join('data'))).toEqual([]);
   });
 
+  it('gives up on an API that does not become ready, with its reasons', async () => {
+    using dir = tmpDir();
+    const up = start(dir, { env: { FAKE_UNREADY: '1', FAKE_DEADLINE: '1500' } });
+    expect(await up.exit).toBe(1);
+    expect(up.stderr()).toMatch(/quicksilver: starting took too long .*because redis: it is away\)/);
+    expect(childPids(dir.join('data'))).toEqual([]);
+  });
+
   it('refuses a taken port before it starts anything', async () => {
     using dir = tmpDir();
     const server = createServer();

@@ -10,7 +10,10 @@ export interface UpFlags extends CommonFlags {
 }
 
 /** `parts`: what tests put in place of the services. */
-export function up(flags: UpFlags, parts: Partial<Pick<StackOptions, 'entry' | 'initVolume'>> = {}): Promise<number> {
+export function up(
+  flags: UpFlags,
+  parts: Partial<Pick<StackOptions, 'entry' | 'initVolume' | 'deadline'>> = {},
+): Promise<number> {
   const session = new Session(flags, 'stopping: work under way is finished or handed back (Ctrl-C again: at once) ...');
   return inSession(session, async () => {
     using dir = DataDir.open(flags.data ?? defaultDataDir(process.env));

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { HgError } from '@quicksilver/hg-types';
+import { z } from 'zod';
 import { AdvisedError } from '../cli/faults.ts';
 import { Child, type ChildEnd } from './child.ts';
 import type { DataDir } from './data-dir.ts';
@@ -23,6 +24,8 @@ export interface StackOptions {
   readonly signal: AbortSignal;
   /** Makes the volume at a path unless it is there. */
   readonly initVolume: (path: string) => Promise<void>;
+  /** Milliseconds that starting may take (default a minute). */
+  readonly deadline?: number;
   /** Programs in place of the built services, for tests. */
   readonly entry?: ServiceEntry;
 }
@@ -45,6 +48,8 @@ export class Stack {
   readonly #urls = new Map<string, string>();
   #cleanUp = () => {};
   #ready = false;
+  /** What the API last said when it was not ready. */
+  #notReady = '';
   #port: number;
   /** Set when a child cannot be started; whoever waits for readiness throws it. */
   #failure: Error | undefined;
@@ -74,12 +79,8 @@ export class Stack {
     return url;
   }
 
-  pid(name: string): number | undefined {
-    return this.#children.get(name)?.pid;
-  }
-
-  get names(): readonly string[] {
-    return [...this.#children.keys()];
+  get #deadline(): number {
+    return this.#options.deadline ?? START_DEADLINE;
   }
 
   async stop(): Promise<void> {
@@ -90,11 +91,6 @@ export class Stack {
     for (const name of this.#children.keys()) forgetChild(this.#options.dir.run, name);
     this.#cleanUp();
     for (const log of this.#logs.values()) log[Symbol.dispose]();
-  }
-
-  /** For whoever will not wait any longer: nothing is lost by it, the next start goes on from there. */
-  killServices(): void {
-    for (const [name, child] of this.#children) if (name !== 'redis') child.kill();
   }
 
   async #start(): Promise<void> {
@@ -124,7 +120,7 @@ export class Stack {
     const plan = planRedis(this.#options.dir.redis, this.#options.env);
     this.#cleanUp = () => plan.cleanUp();
     this.#add(new Child(plan.spec, this.#listen('redis')));
-    await this.#within(START_DEADLINE, (signal) => redisAnswers(plan.url, signal));
+    await this.#within((signal) => redisAnswers(plan.url, signal));
     return plan.url;
   }
 
@@ -135,20 +131,20 @@ export class Stack {
 
   async #untilReady(outer: AbortSignal): Promise<void> {
     outer.throwIfAborted();
-    await this.#within(START_DEADLINE, async (signal) => {
-      while (!SERVICES.every((name) => this.#urls.has(name)) || !(await answersReady(this.url, signal))) {
+    await this.#within(async (signal) => {
+      while (!SERVICES.every((name) => this.#urls.has(name)) || !(await this.#answersReady(signal))) {
         await sleep(20, undefined, { signal });
       }
     });
   }
 
   /** Waits for what a child has to do, but no longer than children can be started at all. */
-  async #within(deadline: number, work: (signal: AbortSignal) => Promise<void>): Promise<void> {
+  async #within(work: (signal: AbortSignal) => Promise<void>): Promise<void> {
     const failed = new AbortController();
     const watch = setInterval(() => {
       if (this.#failure) failed.abort(this.#failure);
     }, 20);
-    const late = setTimeout(() => failed.abort(this.#tooLate()), deadline);
+    const late = setTimeout(() => failed.abort(this.#tooLate()), this.#deadline);
     const signal = AbortSignal.any([failed.signal, this.#options.signal]);
     try {
       await work(signal);
@@ -191,10 +187,25 @@ export class Stack {
       this.#options.say(terminalLine(name, line, new Date()));
   }
 
+  async #answersReady(signal: AbortSignal): Promise<boolean> {
+    try {
+      const answer = await fetch(new URL('/readyz', this.url), { signal });
+      this.#notReady = answer.ok ? '' : reasons(await answer.json());
+      return answer.ok;
+    } catch (err) {
+      if (signal.aborted) throw err;
+      return false;
+    }
+  }
+
   #tooLate(): AdvisedError {
     const missing = SERVICES.filter((name) => !this.#urls.has(name));
     return new AdvisedError('HG_WORKER_LOST', 'starting took too long', {
-      where: { 'waited for': missing.join(', ') || 'the API to be ready', seconds: START_DEADLINE / 1000 },
+      where: {
+        waitedFor: missing.join(', ') || 'the API to be ready',
+        seconds: this.#deadline / 1000,
+        ...(this.#notReady ? { because: this.#notReady } : {}),
+      },
       advice: `The logs in ${this.#options.dir.logs} say how far it got.`,
     });
   }
@@ -210,13 +221,16 @@ function doesNotStart(name: string, end: ChildEnd, log: LogFile): AdvisedError {
   });
 }
 
-async function answersReady(url: string, signal: AbortSignal): Promise<boolean> {
-  try {
-    const answer = await fetch(new URL('/readyz', url), { signal });
-    await answer.body?.cancel();
-    return answer.ok;
-  } catch (err) {
-    if (signal.aborted) throw err;
-    return false;
-  }
+const Readiness = z.object({
+  checks: z.record(z.string(), z.object({ ok: z.boolean(), reason: z.string().optional() })),
+});
+
+/** `redis: Redis does not answer; ...` from a readiness report. */
+function reasons(report: unknown): string {
+  const parsed = Readiness.safeParse(report);
+  if (!parsed.success) return '';
+  return Object.entries(parsed.data.checks)
+    .filter(([, { ok }]) => !ok)
+    .map(([name, { reason }]) => (reason ? `${name}: ${reason}` : name))
+    .join('; ');
 }
