@@ -11,7 +11,8 @@ export function createLogger(name: string, level = 'info', destination?: Destina
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label: string) => ({ level: label }) },
     // A last wall: credentials have no business in a log line, whoever passes an options object to it.
-    redact: ['password', '*.password', 'authorization', '*.authorization', '*.*.authorization'],
+    // An error of a Redis client holds the command that was refused, which may be the one that logs in.
+    redact: ['password', '*.password', 'authorization', '*.authorization', '*.*.authorization', '*.command.args'],
   };
   return destination ? pino(options, destination) : pino(options);
 }

@@ -33,6 +33,14 @@ describe('logger', () => {
     expect(JSON.stringify(lines)).not.toContain('hunter2');
   });
 
+  it('K103: names the command that Redis refused, and not what was sent with it', () => {
+    const { logger, lines } = capture();
+    const command = { name: 'hello', args: ['3', 'AUTH', 'default', 'hunter2'] };
+    logger.warn({ err: Object.assign(new Error('WRONGPASS'), { command }) }, 'Redis connection');
+    expect(lines).toMatchObject([{ err: { message: 'WRONGPASS', command: { name: 'hello' } } }]);
+    expect(JSON.stringify(lines)).not.toContain('hunter2');
+  });
+
   it.each([
     ['https://user:hunter2@h.example/repo?token=hunter2#hunter2', 'https://h.example/repo'],
     ['ssh://user@h/repo', 'ssh://h/repo'],
