@@ -82,16 +82,20 @@ async function decide(volume: Volume, decision: Decision): Promise<Retired> {
   const { lane, task, ending, place, ctx } = decision;
   const { standing, record } = place;
   if (standing === 'settled' && record?.outcome) return { outcome: record.outcome, trash: [] };
-  if (standing === 'overtaken') return { outcome: overtakenEnd(lane.mirror, place), trash: [] };
+  if (standing === 'overtaken') return { outcome: overtakenEnd(lane.mirror, task, place), trash: [] };
   const retiring = standing === 'current' && record?.action === 'retire';
   if (retiring || ending.kind === 'retire') return retireMirror(volume, lane, { task, ctx });
   return { outcome: await endClone(volume, decision), trash: [] };
 }
 
-/** The lane is no longer this task's to write. What it has shown stays shown. */
-function overtakenEnd(mirror: string, { own, shown }: Place): LaneOutcome {
+/**
+ * The lane is no longer this task's to write. What it has shown stays shown. Else the number that the lane has come to
+ * is told: whoever gives numbers out may have fallen behind it, and has to go on after it.
+ */
+function overtakenEnd(mirror: string, task: TaskRef, { own, shown, record }: Place): LaneOutcome {
   if (own && shown) return { state: 'ready', generation: own.generation };
-  return failed('publish', new HgError('HG_FENCED', 'a later task has the lane of this mirror', { mirror }));
+  const where = { mirror, task: task.number, ...(record ? { lane: record.task.number } : {}) };
+  return failed('publish', new HgError('HG_FENCED', 'a later task has the lane of this mirror', where));
 }
 
 async function endClone(volume: Volume, decision: Decision): Promise<LaneOutcome> {

@@ -115,6 +115,8 @@ describe('fences', () => {
     await s.publish(second, s.bundle('second'));
     const late = await closeTask(s.volume, s.closeRequest(first, written), context());
     expect(late).toMatchObject({ state: 'failed', problem: { code: 'HG_FENCED' } });
+    // Whoever gave the number out has to know where the lane is by now.
+    expect(late.problem?.where).toEqual({ mirror: s.mirror, task: 1, lane: 2 });
     expect(await remains(s.volume)).toEqual(only(s.mirror, 1));
     expect(await readLane(s.volume, s.mirror)).toMatchObject({ task: second, state: 'settled' });
   });
