@@ -1,5 +1,5 @@
 import { EventEmitter } from 'node:events';
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import type { Response } from 'express';
 import { SseStream } from '../src/http/sse.ts';
 
@@ -34,6 +34,18 @@ describe('an event stream', () => {
     for (let count = 0; count < 10_000; count += 1) stream.send({ event: 'progress', data });
     expect({ closed, open: stream.open }).toEqual({ closed: true, open: false });
     expect(response.writableLength).toBeLessThan(300_000);
+  });
+
+  it('keeps no timer for a client that went before its stream began', () => {
+    jest.useFakeTimers();
+    try {
+      const response = new StuckResponse();
+      response.destroy();
+      const stream = new SseStream(response as unknown as Response, 60_000);
+      expect({ open: stream.open, timers: jest.getTimerCount() }).toEqual({ open: false, timers: 0 });
+    } finally {
+      jest.useRealTimers();
+    }
   });
 
   it('writes one event as one block, line breaks in data escaped', () => {

@@ -24,7 +24,7 @@ export class SseStream {
     });
     this.#write('retry: 2000\n\n');
     this.#heartbeat = setInterval(() => this.#write(': alive\n\n'), heartbeatMs);
-    response.once('close', () => clearInterval(this.#heartbeat));
+    this.onClose(() => clearInterval(this.#heartbeat));
   }
 
   get open(): boolean {
