@@ -1,7 +1,9 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { HgError, toHgError } from '@quicksilver/hg-types';
 import { parsePayload } from '@quicksilver/jobs';
 import { DelayedError, type Job, type Processor, UnrecoverableError, WaitingError } from 'bullmq';
 import type { Logger } from 'pino';
+import type { HealthResult } from '../health/health-registry.ts';
 import { ActiveJob } from './active-job.ts';
 import type { JobContext, JobHandler, TaskPayload } from './job-handler.ts';
 import { encodeProblem, problemOf } from './problem.ts';
@@ -18,9 +20,15 @@ export interface ProcessorOptions<Data extends TaskPayload, Result> {
   /** Called with each job while it is under way; returns what takes it off again. */
   readonly track: (job: ActiveJob) => () => void;
   readonly ended: (end: RunEnd) => void;
-  /** How long a payload of a newer version waits for another worker. */
+  /** Whether jobs can be done here at all. A fault met while they cannot is this host's, not the job's. */
+  readonly ready?: () => Promise<HealthResult>;
+  /** How long a job that cannot be done here waits for another worker, or for this one to be put right. */
   readonly handBackDelay?: number;
 }
+
+const HAND_BACK_DELAY_MS = 5000;
+/** A mount that hangs does not answer either. */
+const READY_TIMEOUT_MS = 2000;
 
 /** A plain failure: BullMQ tries again while the job has attempts left. No stack goes to Redis. */
 class JobFault extends Error {
@@ -38,12 +46,13 @@ class JobFault extends Error {
  *   payload newer -> back with a delay | malformed -> failed for good
  *   cancelled     -> failed for good   | draining  -> back to waiting, no attempt used
  *   lock lost     -> whatever we say is refused by the queue: the new holder decides
+ *   not fit here  -> back with a delay, no attempt used: a host without its mount must not end task after task
  *   fault         -> retryable: plain error (attempts, back-off) | lasting: failed for good
  */
 export function jobProcessor<Data extends TaskPayload, Result>(
   options: ProcessorOptions<Data, Result>,
 ): Processor<unknown, unknown> {
-  const { handler, ended, logger, handBackDelay = 5000 } = options;
+  const { handler, ended, logger, handBackDelay = HAND_BACK_DELAY_MS } = options;
   // Three plain parameters, no defaults: BullMQ makes a signal only when the function's length is 3.
   return async (job, token, signal) => {
     const payload = parsePayload(handler.schema, job.data);
@@ -110,6 +119,13 @@ async function runTask<Data extends TaskPayload, Result>(
       ended('handed-back');
       throw new WaitingError();
     }
+    const unfit = interrupted ? undefined : await whyUnfit(options.ready);
+    if (unfit !== undefined) {
+      await job.moveToDelayed(Date.now() + (options.handBackDelay ?? HAND_BACK_DELAY_MS), token);
+      logger.warn({ seconds: seconds(), reason: unfit, problem: fault }, 'job handed back: it cannot be done here now');
+      ended('handed-back');
+      throw new DelayedError();
+    }
     const facts = { seconds: seconds(), problem: fault, stopped: active.stopped };
     logger.warn(toHgError(err).class === 'bug' ? { ...facts, err } : facts, 'job failed');
     const final = !fault.retryable && !interrupted;
@@ -118,6 +134,20 @@ async function runTask<Data extends TaskPayload, Result>(
   } finally {
     signal?.removeEventListener('abort', onAbort);
     untrack();
+  }
+}
+
+/** @returns why no job can be done here; undefined when this host is in order */
+async function whyUnfit(ready: (() => Promise<HealthResult>) | undefined): Promise<string | undefined> {
+  if (!ready) return undefined;
+  const late = new AbortController();
+  try {
+    const silent: HealthResult = { ok: false, reason: 'no answer in time' };
+    const timeout = sleep(READY_TIMEOUT_MS, silent, { signal: late.signal }).catch(() => silent);
+    const result = await Promise.race([ready().catch(() => silent), timeout]);
+    return result.ok ? undefined : (result.reason ?? 'not ready');
+  } finally {
+    late.abort();
   }
 }
 

@@ -23,7 +23,10 @@ export interface VolumeWork<Data extends TaskPayload, Result> {
   readonly handler: JobHandler<Data, Result>;
   /** Slots follow the queue's concurrency. */
   readonly resize: (concurrency: number) => void;
-  /** Whether jobs of this volume can be done here at all; nothing is taken until they can. */
+  /**
+   * Whether jobs of this volume can be done here at all. Nothing is taken until they can; what fails while they
+   * cannot is handed back.
+   */
   readonly ready: () => Promise<HealthResult>;
   /** Jobs are about to be taken. */
   readonly begin?: () => void;
@@ -176,6 +179,7 @@ export class JobService<Data extends TaskPayload, Result> implements OnModuleIni
           logger,
           track,
           isCancelled: (taskId) => isCancelled(this.#redis, taskId),
+          ready: work.ready,
           ended: (end) => this.#metrics.ended({ kind, volume: volume.name, end }),
         }),
     );

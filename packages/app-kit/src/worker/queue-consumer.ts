@@ -60,6 +60,7 @@ export class QueueConsumer {
   #stuck = false;
   #looking = false;
   #closing = false;
+  #stopReason: StopReason | undefined;
 
   constructor(
     options: QueueConsumerOptions,
@@ -72,6 +73,8 @@ export class QueueConsumer {
     this.#concurrency = options.settings.concurrency;
     this.#processor = makeProcessor((job) => {
       this.#active.add(job);
+      // Fetched before the end, come through after it.
+      if (this.#stopReason) job.stop(this.#stopReason);
       return () => this.#active.delete(job);
     });
     this.#queue = new Queue(this.queue, {
@@ -119,8 +122,9 @@ export class QueueConsumer {
     await this.#queue.close();
   }
 
-  /** Makes every running job let go. */
+  /** Makes every running job let go, and those that are still on their way from Redis. For good. */
   stopJobs(reason: StopReason): void {
+    this.#stopReason = reason;
     for (const job of this.#active) job.stop(reason);
   }
 

@@ -109,6 +109,33 @@ describe('faults', () => {
   });
 });
 
+describe('a host that has lost its volume', () => {
+  it('hands back what fails meanwhile, lasting fault or not, and costs it no attempt', async () => {
+    const volume = newVolume();
+    const queue = site.queue(volume);
+    let mounted = true;
+    const { stop, lines } = await site.start({
+      volume,
+      ready: async () => (mounted ? { ok: true } : { ok: false, reason: 'the mount has gone' }),
+      run: async () => {
+        if (!mounted) throw new HgError('HG_NOT_FOUND', 'no volume: volume.json is missing');
+        return 'done';
+      },
+    });
+    await waitFor(() => lines.some(({ msg }) => msg === 'taking jobs'));
+    mounted = false;
+    await queue.add('clone', cloneData(volume), { jobId: 'unfit', attempts: 1 });
+    await waitFor(async () => (await stateOf(queue, 'unfit')) === 'delayed');
+    const job = await queue.getJob('unfit');
+    expect([job?.attemptsMade, job?.failedReason]).toEqual([0, undefined]);
+    expect(lines).toContainEqual(expect.objectContaining({ job: 'unfit', reason: 'the mount has gone' }));
+    mounted = true;
+    await job?.promote();
+    await waitFor(async () => (await stateOf(queue, 'unfit')) === 'completed');
+    await stop();
+  });
+});
+
 describe('K090: cancel', () => {
   it('ends a job that had waited, without beginning its work', async () => {
     const volume = newVolume();
@@ -249,6 +276,21 @@ describe('K067: draining', () => {
     await stopping;
     expect(await stateOf(queue, 'first')).toBe('completed');
     expect(await stateOf(queue, 'second')).toBe('waiting');
+  });
+});
+
+describe('a job that was on its way from Redis when all were told to let go', () => {
+  it('is told too, instead of being taken for cancelled when its engine is closed', async () => {
+    const volume = newVolume();
+    const queue = site.queue(volume);
+    const seen: boolean[] = [];
+    const { stop, service } = await site.start({ volume, run: async (_data, ctx) => seen.push(ctx.signal.aborted) });
+    const consumer = await waitFor(() => service.consumers[0]);
+    consumer.stopJobs('draining');
+    await queue.add('clone', cloneData(volume), { jobId: 'late' });
+    await waitFor(() => seen.length > 0);
+    expect(seen).toEqual([true]);
+    await stop();
   });
 });
 
