@@ -53,7 +53,10 @@ export function closerService({ config, logger, engineEnv, engine, volumeReady }
         }),
         resize: (size) => slots.resize(size),
         ready: () => volumeReady(volume),
-        begin: () => keeper.start(),
+        begin: () => {
+          slots.warm();
+          keeper.start();
+        },
         onCancel: (signal) => keeper.cancel(signal),
         close: async () => {
           await Promise.all([slots.close(), keeper.close()]);

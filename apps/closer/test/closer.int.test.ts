@@ -3,7 +3,7 @@ import { encodeProblem, problemOf } from '@quicksilver/app-kit';
 import { HgError } from '@quicksilver/hg-types';
 import { REDIS_KEYS, TaskOutcome } from '@quicksilver/jobs';
 import { waitFor } from '@quicksilver/testing';
-import { failFor, Site, written } from './support/site.ts';
+import { childProcesses, failFor, Site, written } from './support/site.ts';
 
 let site: Site;
 beforeEach(async () => {
@@ -32,6 +32,15 @@ describe('settling', () => {
     await waitFor(() => site.published(id).length > 0);
     expect(site.published(id)).toEqual([outcome]);
     expect(await site.redis.ttl(REDIS_KEYS.outcome(id))).toBeGreaterThan(80_000);
+  });
+
+  it('has an engine running before the first job comes, and gives it that job', async () => {
+    await site.closer();
+    await waitFor(() => site.lines.some(({ msg }) => msg === 'taking jobs'));
+    const running = childProcesses();
+    const task = await site.add('ok', 'retire');
+    const [call] = await waitFor(() => site.calls('close', task.id).length > 0 && site.calls('close', task.id));
+    expect(running).toContain(call?.pid);
   });
 
   it('K119: settles a task whose writing failed, with the stage and advice that the writer gave', async () => {

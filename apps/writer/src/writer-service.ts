@@ -42,6 +42,8 @@ export function writerService({ config, logger, engineEnv, engine, volumeReady }
         handler: new CloneHandler(slots, volume.path, config),
         resize: (size) => slots.resize(size),
         ready: () => volumeReady(volume),
+        // The start of a process would be a good part of the first task's time.
+        begin: () => slots.warm(),
         close: () => slots.close(),
       };
     },

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { CloneResult, Problem, REDIS_KEYS, ServiceHeartbeat } from '@quicksilver/jobs';
 import { waitFor } from '@quicksilver/testing';
-import { processExists, Site } from './support/site.ts';
+import { childProcesses, processExists, Site } from './support/site.ts';
 
 let site: Site;
 beforeEach(async () => {
@@ -104,6 +104,15 @@ describe('writer', () => {
     expect([job.attemptsStarted, job.stalledCounter, site.engines.length]).toEqual([1, 0, 1]);
     expect(beat.loopDelay.max).toBeLessThan(1000);
     expect(site.lines.filter(({ msg }) => msg === 'job locks lost')).toEqual([]);
+  });
+
+  it('has an engine running before the first job comes, and gives it that job', async () => {
+    await site.writer();
+    await waitFor(() => site.lines.some(({ msg }) => msg === 'taking jobs'));
+    const running = childProcesses();
+    await site.add('/ok');
+    const [engine] = await waitFor(() => site.engines.length > 0 && site.engines);
+    expect(running).toContain(engine);
   });
 
   it('K083: reuses one engine for many jobs, and leaves none behind', async () => {

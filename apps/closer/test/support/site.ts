@@ -158,3 +158,7 @@ export const written = (job: Job) => ({ v: 1, fence: 2, staging: `${job.data.tas
 export function failFor(reason: string): never {
   throw new UnrecoverableError(reason);
 }
+
+export function childProcesses(): number[] {
+  return readFileSync(`/proc/self/task/${process.pid}/children`, 'utf8').trim().split(' ').map(Number);
+}

@@ -114,3 +114,7 @@ export function processExists(pid: number): boolean {
     return false;
   }
 }
+
+export function childProcesses(): number[] {
+  return readFileSync(`/proc/self/task/${process.pid}/children`, 'utf8').trim().split(' ').map(Number);
+}
