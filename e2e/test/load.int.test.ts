@@ -11,6 +11,8 @@ import { heartbeats, jobFields } from '../harness/redis-view.ts';
 
 /** Megabytes of the bundle. */
 const SIZE = Number(process.env.QUICKSILVER_BIG_MB ?? 500);
+/** 1: this machine does nothing else, so the limit holds as it stands. */
+const QUIET = process.env.QUICKSILVER_QUIET === '1';
 
 describe(`K065, K116: a bundle of ${SIZE} MB under default lock times`, () => {
   let site: Deployment;
@@ -58,16 +60,17 @@ describe(`K065, K116: a bundle of ${SIZE} MB under default lock times`, () => {
     );
     const delays = [...beats.values()].map(({ loopDelay }) => loopDelay);
     const worst = { p99: Math.max(...delays.map(({ p99 }) => p99)), max: Math.max(...delays.map(({ max }) => max)) };
+    const noise = await idle.worstDelay();
     const table = new FaultTable('load');
     table.add(
       `2 x ${SIZE} MB at once`,
-      `${seconds.toFixed(1)} s, event loop p99 ${worst.p99.toFixed(1)} ms, max ${worst.max.toFixed(1)} ms, RssAnon of an engine ${Math.round(peak / 1e6)} MB`,
+      `${seconds.toFixed(1)} s, event loop p99 ${worst.p99.toFixed(1)} ms, max ${worst.max.toFixed(1)} ms, an idle process waited ${noise.toFixed(1)} ms at worst, RssAnon of an engine ${Math.round(peak / 1e6)} MB`,
     );
     process.stdout.write(table.write());
     // Back-pressure reaches the reader: memory does not grow with the bundle.
     expect(peak).toBeLessThan(300e6);
     // Beyond what a process with nothing to do met at the same time: other work on this machine is not ours.
-    expect(worst.p99).toBeLessThan(50 + (await idle.worstDelay()));
+    expect(worst.p99).toBeLessThan(50 + (QUIET ? 0 : noise));
     expect(worst.max).toBeLessThan(1000);
     for (const { body } of posted) {
       for (const kind of ['clone', 'close'] as const) {
