@@ -74,10 +74,23 @@ export async function cancelTask(volume: Volume, request: LaneTask, ctx: CloseCo
 }
 
 async function finish(volume: Volume, lane: LaneTask, work: { ending: Ending; ctx: CloseContext }): Promise<Settled> {
-  const { settled, trash } = await settle(volume, lane, work.ending, work.ctx);
+  const { settled, trash } = await settle(volume, lane, work.ending, work.ctx).catch(async (err: unknown) => {
+    if (!(await isWithoutLane(volume, lane, err)) || work.ending.kind !== 'end') throw err;
+    return { settled: work.ending.outcome, trash: [] };
+  });
   work.ctx.onSettled?.(settled);
   await emptyTrash(trash); // what resists is left to the janitor, who says so
   return settled;
+}
+
+/**
+ * A volume that was full, or could not be written, before the first lane of a mirror was made: no attempt has ever
+ * taken a fence there, so nothing was written, and the end is told without a record that has no room.
+ */
+async function isWithoutLane(volume: Volume, { mirror }: LaneTask, err: unknown): Promise<boolean> {
+  const { code } = faultRecord(err);
+  if (code !== 'HG_NO_SPACE' && code !== 'HG_READ_ONLY') return false;
+  return (await readLane(volume, mirror)) === undefined;
 }
 
 function cancelled(): Ending {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { faultRecord, HgError } from '@quicksilver/hg-types';
 import { canInjectFaults, type FaultRule, faultEnv } from '@quicksilver/testing';
 import { cloneToStaging } from '../src/clone.ts';
 import { closeTask } from '../src/close.ts';
@@ -64,6 +65,19 @@ injected('a close on a disk with faults', () => {
     const end = await runEngine('clone', { root: s.volume.root, request: s.cloneRequest(ref) }, { env });
     expect(end.error?.code).toBe('HG_NO_SPACE');
     await closeTask(s.volume, s.closeRequest(ref, undefined), context());
+    expect(await remains(s.volume)).toEqual([]);
+    expect(await s.publish(task(2))).toMatchObject({ state: 'ready', generation: 1 });
+  });
+
+  it('K043: a disk that was full before the first task of a mirror ends it all the same, with nothing left', async () => {
+    using s = await scene();
+    const env = faultEnv([{ kind: 'write', path: s.volume.paths.folder('locks'), room: 0, errno: 'ENOSPC' }]);
+    const clone = await runEngine('clone', { root: s.volume.root, request: s.cloneRequest(task(1)) }, { env });
+    expect(clone.error?.code).toMatch(/NO_?SPACE|ENOSPC/);
+    const childProblem = { ...faultRecord(new HgError('HG_NO_SPACE', 'the volume is full', {})), stage: 'plan' };
+    const request = s.closeRequest(task(1), undefined, { childProblem });
+    const close = await runEngine('close', { root: s.volume.root, request }, { env });
+    expect(close.result).toMatchObject({ state: 'failed', problem: { code: 'HG_NO_SPACE', stage: 'plan' } });
     expect(await remains(s.volume)).toEqual([]);
     expect(await s.publish(task(2))).toMatchObject({ state: 'ready', generation: 1 });
   });
