@@ -30,7 +30,7 @@ export class SourceFile implements Disposable {
       return new SourceFile(path, fd, stats);
     } catch (err) {
       if (fd !== undefined) closeSync(fd);
-      throw toHgError(err, { file: path });
+      throw unreadable(err, path);
     }
   }
 
@@ -103,4 +103,11 @@ export class SourceFile implements Disposable {
       cause,
     );
   }
+}
+
+/** A file that may not be read is a matter of the source, whatever the same errno means for a target. */
+function unreadable(err: unknown, path: string): HgError {
+  const fault = toHgError(err, { file: path });
+  if (fault.code !== 'HG_READ_ONLY') return fault;
+  return new HgError('HG_NOT_FOUND', 'the source may not be read', { file: path }, err);
 }

@@ -81,6 +81,13 @@ describe.each([1, 4])('faults with %i writers and less memory than a file', (wri
     expect(fault).toMatchObject({ code: 'HG_IO', where: { file: bundle, offset: expect.any(Number) } });
   });
 
+  injected('a source that may not be read is not taken for a target that may not be written', async () => {
+    using target = tmpDir();
+    const rule: FaultRule = { kind: 'open', path: bundle, errno: 'EACCES' };
+    const { fault } = await run([bundle, target.path, String(writers)], { env: faultEnv([rule]) });
+    expect(fault).toMatchObject({ code: 'HG_NOT_FOUND', where: { file: bundle } });
+  });
+
   injected('writes and reads of one byte each make the same tree', async () => {
     using target = tmpDir();
     const rules: FaultRule[] = [

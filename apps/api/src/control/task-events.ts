@@ -7,6 +7,7 @@ export type TaskListener = (notice: TaskNotice) => void;
 interface Channel {
   readonly listeners: Set<TaskListener>;
   lastSent: number;
+  lastStage: Progress['stage'] | undefined;
   pending: Progress | undefined;
   timer: NodeJS.Timeout | undefined;
 }
@@ -15,8 +16,8 @@ interface Channel {
 const REMEMBERED = 10_000;
 
 /**
- * Spreads state changes and progress to listeners in this process. State at once; progress at most once per interval
- * and task, the latest wins. Memory is bounded by the number of listeners and by REMEMBERED.
+ * Spreads state changes and progress to listeners in this process. State and a change of stage at once; progress at
+ * most once per interval and task, the latest wins. Memory is bounded by the number of listeners and by REMEMBERED.
  */
 export class TaskEvents implements Disposable {
   readonly #interval: number;
@@ -31,6 +32,7 @@ export class TaskEvents implements Disposable {
     const channel = this.#channels.get(taskId) ?? {
       listeners: new Set(),
       lastSent: 0,
+      lastStage: undefined,
       pending: undefined,
       timer: undefined,
     };
@@ -53,8 +55,9 @@ export class TaskEvents implements Disposable {
     const channel = this.#channels.get(progress.taskId);
     if (!channel) return;
     channel.pending = progress;
-    if (channel.timer) return;
-    const wait = channel.lastSent + this.#interval - Date.now();
+    const wait = progress.stage === channel.lastStage ? channel.lastSent + this.#interval - Date.now() : 0;
+    if (channel.timer && wait > 0) return;
+    clearTimeout(channel.timer);
     if (wait <= 0) this.#send(channel);
     else channel.timer = setTimeout(() => this.#send(channel), wait);
   }
@@ -93,6 +96,7 @@ export class TaskEvents implements Disposable {
     channel.pending = undefined;
     if (!progress) return;
     channel.lastSent = Date.now();
+    channel.lastStage = progress.stage;
     for (const listener of channel.listeners) listener({ kind: 'progress', progress });
   }
 

@@ -21,8 +21,9 @@ export interface ProgressReportOptions {
 }
 
 /**
- * Turns an engine's progress into updates of a job: at most one per interval, always the latest, with a rate. An
- * update that fails is dropped: the next one says more.
+ * Turns an engine's progress into updates of a job: at most one per interval, always the latest, with a rate. The
+ * first of each stage does not wait, so that quick work is seen too; there are few stages, and each has one such
+ * update. An update that fails is dropped: the next one says more.
  */
 export class ProgressReport implements Disposable {
   readonly #options: ProgressReportOptions;
@@ -30,9 +31,12 @@ export class ProgressReport implements Disposable {
   #latest: EngineProgress | undefined;
   #samples: { at: number; bytes: number }[] = [];
   #sampledStage: string | undefined;
+  readonly #toldStages = new Set<string>();
   #writing = false;
   #wroteAt = 0;
   #timer: NodeJS.Timeout | undefined;
+  /** The timer does not wait for the interval. */
+  #prompt = false;
   #disposed = false;
 
   constructor(options: ProgressReportOptions) {
@@ -60,8 +64,12 @@ export class ProgressReport implements Disposable {
   }
 
   #plan(): void {
-    if (this.#timer || this.#writing || this.#disposed) return;
-    const wait = Math.max(0, this.#wroteAt + this.#interval - Date.now());
+    if (this.#writing || this.#disposed) return;
+    const isNewStage = this.#latest !== undefined && !this.#toldStages.has(this.#latest.stage);
+    if (this.#timer && (!isNewStage || this.#prompt)) return;
+    clearTimeout(this.#timer);
+    this.#prompt = isNewStage;
+    const wait = isNewStage ? 0 : Math.max(0, this.#wroteAt + this.#interval - Date.now());
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
       void this.#write();
@@ -74,6 +82,7 @@ export class ProgressReport implements Disposable {
     if (!latest) return;
     this.#writing = true;
     this.#wroteAt = Date.now();
+    this.#toldStages.add(latest.stage);
     try {
       const at = Date.now();
       await this.#options.write({ v: 1, taskId: this.#options.taskId, ...latest, rate: this.#rate(at), at });

@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { Progress } from '@quicksilver/jobs';
 import { ProgressReport } from '../../src/worker/progress-report.ts';
 
-const progress = (done: number) => ({ stage: 'write', files: { done, total: 9 }, bytes: { done, total: 9 } });
+const progress = (done: number, stage = 'write') => ({ stage, files: { done, total: 9 }, bytes: { done, total: 9 } });
 
 describe('ProgressReport', () => {
   it('writes the first at once, then the latest of each interval', async () => {
@@ -19,6 +19,20 @@ describe('ProgressReport', () => {
     await sleep(120);
     expect(written).toEqual([3, 5]);
     expect(report.stage).toBe('write');
+  });
+
+  it('does not keep a new stage waiting, so that quick work is seen, but each stage only once', async () => {
+    const written: string[] = [];
+    using report = new ProgressReport({
+      taskId: 'a',
+      interval: 60_000,
+      write: async ({ stage, files }: Progress) => written.push(`${stage} ${files.done}`),
+    });
+    for (const stage of ['plan', 'write', 'seal', 'write', 'seal']) {
+      for (const done of [1, 2]) report.push(progress(done, stage));
+      await sleep(20);
+    }
+    expect(written).toEqual(['plan 2', 'write 2', 'seal 2']);
   });
 
   it('has one write under way at a time, and goes on after one that failed', async () => {
