@@ -48,8 +48,9 @@ export interface ProofContext {
 export async function proveQuick(root: string, write: WriteReceipt, ctx: ProofContext): Promise<Proof> {
   const store = join(root, '.hg', 'store');
   const files = await proveFiles(root, write, ctx);
-  using changelog = RevlogFiles.open(store, '00changelog');
-  using manifest = RevlogFiles.open(store, '00manifest');
+  // A staging folder is the task's own, and its files are never shortened: what is in the way is unlinked.
+  using changelog = RevlogFiles.open(store, '00changelog', { stable: 'staging' });
+  using manifest = RevlogFiles.open(store, '00manifest', { stable: 'staging', dataUse: 'sparse' });
   const onChangeset = (done: number, total: number): void =>
     ctx.onProgress?.({ stage: 'prove', files: { done, total }, bytes: { done: files.bytes, total: files.bytes } });
   const history = await proveHistory(changelog, manifest, { signal: ctx.signal, onChangeset });
