@@ -6,9 +6,7 @@ import {
   mapFile,
   unmapRegion,
 } from '@quicksilver/native';
-
-/** One call to the kernel brings in at most this much: a dispose waits for no more than that. */
-export const POPULATE_WINDOW = 64 * 1024 * 1024;
+import { POPULATE_WINDOW } from './populate.ts';
 
 /** Bytes; a page of every machine that is meant is a divisor of this. */
 const LARGEST_PAGE = 64 * 1024;

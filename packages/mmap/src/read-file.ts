@@ -9,21 +9,30 @@ const MAX_READ = 2 ** 30;
 /** What `bytes` holds at most unless the caller says otherwise. */
 export const DEFAULT_MAX_HELD = 4 * 1024 * 1024 * 1024;
 
-/** A file that is read in place; whole only when all of it is asked for. */
+export interface ReadOptions {
+  /** The most that `bytes` may hold. */
+  readonly maxHeld?: number | undefined;
+  /** Whether to read all of it when the first byte is asked for. Otherwise only when `bytes` is. */
+  readonly atOnce?: boolean;
+}
+
+/** A file that is read in place. */
 export class ReadFile implements FileBytes {
   readonly name: string;
   readonly size: number;
   readonly mapped = false;
   readonly #file: OpenFile;
   readonly #maxHeld: number;
+  readonly #atOnce: boolean;
   #whole: Uint8Array<ArrayBuffer> | undefined;
 
   /** Takes over the open file. */
-  constructor(file: OpenFile, maxHeld = DEFAULT_MAX_HELD) {
+  constructor(file: OpenFile, { maxHeld = DEFAULT_MAX_HELD, atOnce = false }: ReadOptions = {}) {
     this.name = file.name;
     this.size = file.size;
     this.#file = file;
     this.#maxHeld = maxHeld;
+    this.#atOnce = atOnce;
   }
 
   get bytes(): Uint8Array<ArrayBuffer> {
@@ -44,7 +53,8 @@ export class ReadFile implements FileBytes {
   read(offset: number, length: number): Uint8Array<ArrayBuffer> {
     if (this.#file.fd < 0) throw closedFile(this.name);
     checkRange(offset, length, this);
-    return this.#whole?.subarray(offset, offset + length) ?? this.#readAt(offset, length);
+    const whole = this.#atOnce && this.size <= this.#maxHeld ? this.bytes : this.#whole;
+    return whole?.subarray(offset, offset + length) ?? this.#readAt(offset, length);
   }
 
   [Symbol.dispose](): void {

@@ -1,7 +1,14 @@
 import { truncateSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type TmpDir, tmpDir, waitFor } from '@quicksilver/testing';
-import { isLocalMagic, MAX_MAPPED_BYTES, type OpenBytesOptions, openBytes, planPopulate } from '../src/index.ts';
+import {
+  isLocalMagic,
+  MAX_MAPPED_BYTES,
+  type OpenBytesOptions,
+  openBytes,
+  POPULATE_WINDOW,
+  planPopulate,
+} from '../src/index.ts';
 import { mappingsOf, pattern } from './support/maps.ts';
 
 const bytes = pattern(1_500_001);
@@ -55,9 +62,9 @@ describe('the bytes of a file', () => {
     }
   });
 
-  it('that is cut while it is read is a typed error', () => {
+  it.each([150, 1_500_000])('that is cut while it is read is a typed error (%d bytes)', (size) => {
     const cut = dir.join('cut');
-    writeFileSync(cut, pattern(150));
+    writeFileSync(cut, pattern(size));
     using file = openBytes(cut);
     truncateSync(cut, 100);
     expect(() => file.read(50, 100)).toThrow(expect.objectContaining({ code: 'HG_TRUNCATED' }));
@@ -104,7 +111,9 @@ describe('what is mapped', () => {
   it('is populated as the caller says, or by use and size', () => {
     const question = { size: 5 << 20, expectedUse: 'whole' } as const;
     expect(planPopulate('none', question)).toBe('none');
-    expect(planPopulate('auto', { ...question, expectedUse: 'sparse' })).toBe('none');
-    expect(planPopulate('auto', { ...question, size: 1000 })).toBe('eager');
+    expect(planPopulate('auto', question)).toBe('background');
+    expect(planPopulate('auto', { ...question, expectedUse: 'sparse' })).toBe('background');
+    expect(planPopulate('auto', { size: POPULATE_WINDOW + 1, expectedUse: 'sparse' })).toBe('none');
+    expect(planPopulate('auto', { size: POPULATE_WINDOW + 1, expectedUse: 'whole' })).toBe('background');
   });
 });
