@@ -31,7 +31,8 @@ function places(bytes, count) {
 
 function open(path, way, use) {
   if (way === 'read') return openBytes(path);
-  return openBytes(path, { stable: 'spool', populate: way, expectedUse: use === 'few' ? 'sparse' : 'whole' });
+  const expectedUse = way === 'auto' && use === 'few' ? 'sparse' : 'whole';
+  return openBytes(path, { stable: 'spool', populate: way, expectedUse });
 }
 
 /** A few places of a file that is read are read one by one: nobody would read all of it for them. */
@@ -54,8 +55,7 @@ async function measure() {
   const sums = new Set();
   // One round unseen: compiled code and a warm cache for all.
   for (let round = cold ? 0 : -1; round < rounds; round++) {
-    for (const [i] of ways.entries()) {
-      const way = ways[(i + round + ways.length) % ways.length]; // nobody is always the first
+    for (const way of shuffled(ways)) {
       if (cold) execFileSync('dd', [`of=${path}`, 'oflag=nocache', 'conv=notrunc,fdatasync', 'count=0', 'status=none']);
       globalThis.gc();
       const start = performance.now();
@@ -68,6 +68,12 @@ async function measure() {
     }
   }
   console.log(JSON.stringify({ sums: [...sums], times }));
+}
+
+/** Nobody always comes after the same other. */
+function shuffled(ways) {
+  const keyed = ways.map((way) => [Math.random(), way]).sort(([a], [b]) => a - b);
+  return keyed.map(([, way]) => way);
 }
 
 async function hold() {

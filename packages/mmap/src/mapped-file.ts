@@ -10,7 +10,7 @@ export interface MapOptions extends OpenFileOptions {
   readonly stable: StableBy;
   /** `auto` unless given. */
   readonly populate?: Populate | undefined;
-  /** `whole` unless given; only `auto` asks. */
+  /** `whole` unless given. */
   readonly expectedUse?: ExpectedUse | undefined;
 }
 
@@ -30,7 +30,7 @@ export class MappedFile implements FileBytes, AsyncDisposable {
   readonly #region: MappedRegion | undefined;
   #bytes: Uint8Array<ArrayBuffer> | undefined;
 
-  private constructor(file: OpenFile, populate: PopulateMode) {
+  private constructor(file: OpenFile, populate: PopulateMode, expectedUse: ExpectedUse) {
     this.name = file.name;
     this.size = file.size;
     this.populate = populate;
@@ -43,6 +43,7 @@ export class MappedFile implements FileBytes, AsyncDisposable {
     this.#bytes = new Uint8Array(view);
     forgotten.register(view, region, region);
     if (populate === 'background') region.populate();
+    else if (populate === 'none' && expectedUse === 'sparse') region.expectFewPlaces();
   }
 
   /**
@@ -60,7 +61,7 @@ export class MappedFile implements FileBytes, AsyncDisposable {
 
   /** Of a file that the policy lets pass; it may be closed afterwards. */
   static of(file: OpenFile, { populate = 'auto', expectedUse = 'whole' }: MapOptions): MappedFile {
-    return new MappedFile(file, planPopulate(populate, { size: file.size, expectedUse }));
+    return new MappedFile(file, planPopulate(populate, { size: file.size, expectedUse }), expectedUse);
   }
 
   get bytes(): Uint8Array<ArrayBuffer> {

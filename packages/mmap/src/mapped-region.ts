@@ -35,6 +35,11 @@ export class MappedRegion {
     return { region: new MappedRegion(region), view };
   }
 
+  /** Few places will be read: what lies beside them is not worth reading ahead. Advice, so no answer matters. */
+  expectFewPlaces(): void {
+    adviseRegion({ region: this.#region, offset: 0, length: this.#region.length }, 'random');
+  }
+
   /** Begins to bring in all pages, window by window, while the caller goes on. */
   populate(): void {
     // The first page now: it tells whether the kernel can, which another thread could not say.
