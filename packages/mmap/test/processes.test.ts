@@ -15,9 +15,10 @@ beforeAll(() => {
 });
 afterAll(() => dir[Symbol.dispose]());
 
+const support = (name: string) => fileURLToPath(new URL(`./support/${name}-child.ts`, import.meta.url));
+
 async function child(name: string, execArgv: string[] = []): Promise<Record<string, unknown>> {
-  const file = fileURLToPath(new URL(`./support/${name}-child.ts`, import.meta.url));
-  const { code, signal, stdout, stderr } = await spawnNode(file, { args: [path], execArgv });
+  const { code, signal, stdout, stderr } = await spawnNode(support(name), { args: [path], execArgv });
   if (code !== 0) throw new Error(`${name} ended with ${code ?? signal}: ${stderr}`);
   return JSON.parse(stdout) as Record<string, unknown>;
 }
@@ -34,6 +35,17 @@ describe('mappings of a process', () => {
 
   it('are made by many threads at once, also by ones that are ended meanwhile', async () => {
     expect(await child('threads')).toEqual({ same: true, mapped: true });
+  });
+
+  it('K040: end with the process where somebody cuts the file; a file that may be cut is read, and its fault has a code', async () => {
+    const run = (stable: string) => {
+      writeFileSync(dir.join('cut'), bytes);
+      return spawnNode(support('cut'), { args: [dir.join('cut'), stable] });
+    };
+    expect(await run('unknown')).toMatchObject({ code: 0, stdout: 'HG_TRUNCATED\n' });
+    // Why the policy asks: this is what a wrong answer costs.
+    expect(await run('staging')).toMatchObject({ stdout: '' });
+    expect(await run('staging')).not.toMatchObject({ code: 0 });
   });
 
   it('are reads where C cannot be called', async () => {
