@@ -3,6 +3,7 @@ import type { CloneFlags } from '../commands/clone.ts';
 import type { DemoFlags } from '../commands/demo.ts';
 import type { InspectFlags } from '../commands/inspect.ts';
 import type { UpFlags } from '../commands/up.ts';
+import type { InitFlags } from '../commands/volume.ts';
 import type { CommonFlags } from './session.ts';
 import { version } from './version.ts';
 
@@ -25,7 +26,7 @@ export function buildProgram(done: (code: number) => void): Command {
 
   common(program.command('clone'))
     .argument('<SOURCE>', 'a stream clone bundle', path)
-    .argument('<DEST>', 'where the repository goes: what does not exist yet, or an empty directory', path)
+    .argument('<DEST>', 'where the repository goes: a new path, or an empty directory', path)
     .description('make a repository from a bundle, without a queue')
     .addOption(stream())
     .option('--checkout [REV]', 'also make a working copy (not supported yet)')
@@ -45,7 +46,18 @@ export function buildProgram(done: (code: number) => void): Command {
       done(await inspect(bundle, flags));
     });
 
-  const volume = program.command('volume').description('look at a volume without a service').helpCommand(false);
+  const volume = program
+    .command('volume')
+    .description('make or look at a volume, without a service')
+    .helpCommand(false);
+  common(volume.command('init'))
+    .argument('<DIR>', 'a new or empty directory', path)
+    .description('make a directory a volume, for QUICKSILVER_VOLUMES')
+    .option('--name <NAME>', 'what it is called there: lower-case letters, digits and "-"', 'main')
+    .action(async (dir: string, flags: InitFlags) => {
+      const { volumeInit } = await import('../commands/volume.ts');
+      done(await volumeInit(dir, flags));
+    });
   common(volume.command('scan'))
     .argument('<DIR>', 'the volume, for example DATA/volume of "up"', path)
     .description('list the mirrors of a volume with their generations')
