@@ -219,7 +219,7 @@ async function proveAndFlush(volume: Volume, { request, written }: ProofInput, c
     };
     return { kind: 'publish', draft, written };
   } catch (err) {
-    rethrowTransient(err, ctx.signal);
+    await rethrowTransient(err, { volume, signal: ctx.signal });
     return fail(stage, err);
   }
 }
