@@ -68,6 +68,7 @@ export class Spool implements AsyncDisposable {
       await this.#checkRoom();
       this.#file = await open(this.path, constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY, 0o600);
     });
+    await this.save(); // from here on a killed process leaves something that can be gone on with
   }
 
   learnSize(size: number): void {
@@ -145,7 +146,8 @@ export class Spool implements AsyncDisposable {
       return;
     }
     this.#file = file;
-    this.#state = { ...this.#state, have };
+    // A killed process has counted nothing since it saved.
+    this.#state = { ...this.#state, have, received: Math.max(found.received, have) };
   }
 
   async #close(): Promise<void> {
