@@ -1,8 +1,9 @@
+import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { serveBytes, sourceServer, tmpDir } from '@quicksilver/testing';
+import { canMountDisk, serveBytes, smallDisk, sourceServer, tmpDir } from '@quicksilver/testing';
 import type { Resolve } from '../src/connect.ts';
 import { parseDigest } from '../src/digests.ts';
 import { bundleBytes, download, downloaded, faultOf } from './support/download.ts';
@@ -247,6 +248,19 @@ describe('K029: digests and sizes', () => {
 });
 
 describe('limits', () => {
+  const onSmallDisk = canMountDisk() ? it : it.skip;
+  onSmallDisk('K043: a disk that fills on the way ends it as that; with room again it goes on', async () => {
+    using disk = smallDisk({ bytes: 40_960 });
+    await using server = await sourceServer((request, response) =>
+      serveBytes(request, response, { bytes, chunked: true }),
+    );
+    const fault = await faultOf(download(server.url('/a.hg'), disk.path));
+    expect(fault).toMatchObject({ code: 'HG_NO_SPACE', class: 'storage', retryable: false });
+    expect(server.requests).toHaveLength(1);
+    execFileSync('mount', ['-o', 'remount,size=1m', disk.path]);
+    expect((await downloaded(await download(server.url('/a.hg'), disk.path))).equals(bytes)).toBe(true);
+  });
+
   it('K043: room is looked at before the transfer', async () => {
     using dir = tmpDir();
     const huge = 2 ** 52;
