@@ -48,7 +48,7 @@ export async function resolveSource(source: BundleFile, roots: readonly string[]
   }
   const facts = await stat(real);
   if (facts.isDirectory()) throw new HgError('HG_NOT_YET', 'a directory as source is not supported yet', { path });
-  if (!facts.isFile()) throw new HgError('HG_USAGE', 'the source is no regular file', { path });
+  if (!facts.isFile()) throw new HgError('HG_NOT_BUNDLE', 'the source is not a file', { path });
   return real;
 }
 
