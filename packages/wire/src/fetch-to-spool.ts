@@ -73,7 +73,8 @@ class Download {
       return undefined;
     } catch (err) {
       const fault = connectionFault(err, this.#where());
-      const saved = this.#spool.tried({ notBefore });
+      // Being stopped is nothing that the source has done: it costs no try.
+      const saved = signal.aborted ? this.#spool.save() : this.#spool.tried({ notBefore });
       if (signal.aborted || !AGAIN.has(fault.code)) {
         await saved.catch(() => {}); // the first fault is the one to tell
         signal.throwIfAborted();

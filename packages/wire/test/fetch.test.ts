@@ -178,6 +178,22 @@ describe('a download', () => {
     expect(server.requests).toHaveLength(2);
   });
 
+  it('K067: being stopped, however often, costs no try', async () => {
+    using dir = tmpDir();
+    await using server = await sourceServer((request, response, n) => {
+      if (n > 8) return serveBytes(request, response, { bytes });
+      return response.writeHead(200, { 'content-length': bytes.length, etag: '"x"' }).flushHeaders();
+    });
+    for (let n = 1; n <= 8; n++) {
+      const work = download(server.url('/a.hg'), dir.path, {
+        signal: AbortSignal.timeout(40),
+        limits: { fruitless: 2 },
+      });
+      await expect(work).rejects.toMatchObject({ name: 'TimeoutError' });
+    }
+    expect(await download(server.url('/a.hg'), dir.path, { limits: { fruitless: 2 } })).toMatchObject({ tries: 1 });
+  });
+
   it('goes over https with a certificate that is trusted, and not with another', async () => {
     using dir = tmpDir();
     await using server = await sourceServer((request, response) => serveBytes(request, response, { bytes }), {
