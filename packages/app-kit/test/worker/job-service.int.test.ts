@@ -5,7 +5,7 @@ import { Problem, REDIS_KEYS } from '@quicksilver/jobs';
 import { startRedis, type TestRedis } from '@quicksilver/testing';
 import type { JobContext } from '../../src/worker/job-handler.ts';
 import { waitFor } from '../wait.ts';
-import { cloneData, MIRROR, Site, untilAborted } from './site.ts';
+import { cloneData, MIRROR, pathOf, Site, untilAborted } from './site.ts';
 
 let server: TestRedis;
 let site: Site;
@@ -60,7 +60,7 @@ describe('faults', () => {
       volume,
       run: async (data, ctx) => {
         ctx.onProgress({ stage: 'write', files: { done: 1, total: 2 }, bytes: { done: 1, total: 2 } });
-        if (data.source.path === '/full') throw new HgError('HG_NO_SPACE', 'no room', { wanted: 2, free: 1 });
+        if (pathOf(data) === '/full') throw new HgError('HG_NO_SPACE', 'no room', { wanted: 2, free: 1 });
         tries += 1;
         if (tries < 3) throw new HgError('HG_IO', 'the disk reported an error', { file: 'a' });
         return 'done';
