@@ -87,7 +87,11 @@ export async function startControlPlane(config: ApiConfig, logger: Logger): Prom
   const kick = () => loop.kick();
   settlement.onSettled(kick);
   const tasks = new TasksService({ db, flows, signals, directory, settlement, events });
-  const sources = { roots: config.QUICKSILVER_SOURCE_ROOTS, isDirectory };
+  const sources = {
+    roots: config.QUICKSILVER_SOURCE_ROOTS,
+    isDirectory,
+    allowPrivate: config.QUICKSILVER_ALLOW_PRIVATE_SOURCES,
+  };
   const mirrors = new MirrorsService({ db, sources, volumes, tasks, kick });
   const streams = started.use(
     new TaskStreams({
@@ -100,6 +104,7 @@ export async function startControlPlane(config: ApiConfig, logger: Logger): Prom
   health.register('database', () => checkDatabase(db), 'health');
   health.register('redis', () => guard.ping(), 'ready');
   health.register('admission', () => loop.check(), 'health');
+  health.register('duties', () => loop.checkDuties(), 'ready');
   health.register('redis-policy', () => guard.check(), 'ready');
   metrics.watch({
     db,

@@ -57,7 +57,7 @@ export class TerminalProgress implements ProgressView {
     this.#shown = true;
     // One column is left free: a full line would wrap and then not be cleared.
     const width = Math.max(20, (this.#out.columns ?? 80) - 1);
-    this.#out.write(`${CLEAR}${terminalLine(progress, this.#rate.perSecond).slice(0, width)}`);
+    this.#out.write(`${CLEAR}${terminalLine(progress, this.#rate.perSecond, width)}`);
   }
 
   end(): void {
@@ -103,38 +103,51 @@ export function progressFor(out: ProgressOut, env: NodeJS.ProcessEnv): ProgressV
   return out.isTTY && env.TERM !== 'dumb' ? new TerminalProgress(out) : new PlainProgress(out);
 }
 
-/** Writing is measured in bytes; what comes after goes through what was written piece by piece. */
+/** Fetching and writing are measured in bytes; what comes after goes through what was written piece by piece. */
+const inBytes = (stage: string): boolean => stage === 'write' || stage === 'fetch';
+
 function share({ stage, files, bytes }: ProgressUpdate): number {
-  const { done, total } = stage === 'write' || files.total === 0 ? bytes : files;
+  const { done, total } = inBytes(stage) || files.total === 0 ? bytes : files;
   return total > 0 ? Math.min(1, done / total) : 0;
 }
 
+/** Some servers do not say how much there is. */
+function amount({ done, total }: ProgressUpdate['bytes']): string {
+  return total > 0 ? `${formatBytes(done)} of ${formatBytes(total)}` : formatBytes(done);
+}
+
 function speed(progress: ProgressUpdate, rate: number | undefined): string[] {
-  if (progress.stage !== 'write' || !rate) return [];
+  if (!inBytes(progress.stage) || !rate) return [];
   const left = progress.bytes.total - progress.bytes.done;
   return [`${formatBytes(rate)}/s`, ...(left > 0 ? [`${formatDuration(left / rate)} left`] : [])];
 }
 
-function terminalLine(progress: ProgressUpdate, rate: number | undefined): string {
+function terminalLine(progress: ProgressUpdate, rate: number | undefined, width: number): string {
   const { stage, files, bytes, note } = progress;
-  const parts = [stage.padEnd(7)];
-  if (bytes.total > 0 || files.total > 0) {
-    const filled = Math.round(share(progress) * BAR_WIDTH);
-    parts.push(`[${'#'.repeat(filled)}${'.'.repeat(BAR_WIDTH - filled)}] ${Math.floor(share(progress) * 100)}%`);
-  }
-  if (stage === 'write') {
-    parts.push(`${formatBytes(bytes.done)} of ${formatBytes(bytes.total)}`);
-    parts.push(`${formatCount(files.done)} of ${formatCount(files.total)} files`);
-  }
-  parts.push(...speed(progress, rate));
-  if (note) parts.push(printable(note));
-  return parts.join('  ');
+  const known = bytes.total > 0 || files.total > 0;
+  const writing = stage === 'write';
+  const filled = Math.round(share(progress) * BAR_WIDTH);
+  const bar = known ? [`[${'#'.repeat(filled)}${'.'.repeat(BAR_WIDTH - filled)}]`] : [];
+  const percent = known ? [`${Math.floor(share(progress) * 100)}%`] : [];
+  const moved = inBytes(stage) ? [amount(bytes)] : [];
+  const count = writing ? [`${formatCount(files.done)} of ${formatCount(files.total)} files`] : [];
+  const rest = [...speed(progress, rate), ...(note ? [printable(note)] : [])];
+  // On a narrow terminal the count goes first, then the bar: rate and time left are what one waits for.
+  const lines = [
+    [...bar, ...percent, ...moved, ...count, ...rest],
+    [...bar, ...percent, ...moved, ...rest],
+    [...percent, ...moved, ...rest],
+  ].map((parts) => [stage.padEnd(7), ...parts].join('  '));
+  return (lines.find((line) => line.length <= width) ?? lines.at(-1) ?? '').slice(0, width);
 }
 
 function plainLine(progress: ProgressUpdate, rate: number | undefined): string {
   const { stage, bytes, files, note } = progress;
   const parts: string[] = [];
-  if (stage === 'write') parts.push(`${Math.floor(share(progress) * 100)}% of ${formatBytes(bytes.total)}`);
+  if (inBytes(stage))
+    parts.push(
+      bytes.total > 0 ? `${Math.floor(share(progress) * 100)}% of ${formatBytes(bytes.total)}` : amount(bytes),
+    );
   else if (files.total > 0) parts.push(`${Math.floor(share(progress) * 100)}%`);
   parts.push(...speed(progress, rate));
   if (note) parts.push(printable(note));

@@ -26,6 +26,22 @@ describe('progress on a terminal', () => {
     expect(text().split('\r\x1b[K')).toHaveLength(3);
   });
 
+  it('shows a download by what has come, also where nobody says how much there is', () => {
+    const { view, at, text } = terminal(200);
+    const fetching = (done: number, total: number): ProgressUpdate => ({
+      stage: 'fetch',
+      files: { done: 0, total: 0 },
+      bytes: { done: done * MB, total: total * MB },
+    });
+    view.update(fetching(0, 100));
+    at(1000);
+    view.update(fetching(25, 100));
+    expect(text()).toContain('25%  25.0 MB of 100 MB  25.0 MB/s  3.0 s left');
+    at(2000);
+    view.update(fetching(50, 0));
+    expect(text().split('\x1b[K').at(-1)).toBe('fetch    50.0 MB  25.0 MB/s');
+  });
+
   it('draws at most ten times a second, however often it is told', () => {
     const { view, at, text } = terminal();
     for (let ms = 0; ms < 1000; ms += 1) {
@@ -39,6 +55,15 @@ describe('progress on a terminal', () => {
     const { view, text } = terminal(40);
     view.update(update(50, { note: 'waiting for a holder with a very long name indeed' }));
     expect(text().replace('\r\x1b[K', '').length).toBeLessThan(40);
+  });
+
+  it.each([80, 60])('shows rate and time left of a large clone also in %i columns', (columns) => {
+    const { view, at, text } = terminal(columns);
+    const at110k = (done: number) => update(done, { files: { done: done * 1100, total: 110_046 } });
+    view.update(at110k(0));
+    at(1000);
+    view.update(at110k(25));
+    expect(text().split('\x1b[K').at(-1)).toMatch(/25% {2}25\.0 MB of 100 MB {2}25\.0 MB\/s {2}3\.0 s left$/);
   });
 
   it('escapes what a foreign text might do to a terminal', () => {
