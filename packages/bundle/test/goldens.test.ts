@@ -47,15 +47,6 @@ describe.each([...STREAMS, ...OTHERS])('$path', (golden) => {
     expect(Array.from(header.params.values(), ({ name, value }) => [name, value])).toEqual(sidecar.container.params);
   });
 
-  if (compression === 'bzip2') {
-    it('is not read yet, and says so', async () => {
-      await expect(decompressed(golden, compression, header?.bodyOffset ?? 0)).rejects.toMatchObject({
-        code: 'HG_NOT_YET',
-      });
-    });
-    return;
-  }
-
   it('has the body and the parts of its sidecar', async () => {
     const plain = await decompressed(golden, compression, header?.bodyOffset ?? 0);
     if (header?.kind !== 'HGS1') {

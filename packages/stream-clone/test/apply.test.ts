@@ -4,7 +4,16 @@ import { constants, deflateSync, zstdCompressSync } from 'node:zlib';
 import { describe, expect, it } from '@jest/globals';
 import { writeBundleHeader } from '@quicksilver/bundle';
 import { directoryEncode, encodeStorePath } from '@quicksilver/store';
-import { fixture, fixtureJson, fixturePath, fixtures, tmpDir, treeEntries, treeHash } from '@quicksilver/testing';
+import {
+  bzip2,
+  fixture,
+  fixtureJson,
+  fixturePath,
+  fixtures,
+  tmpDir,
+  treeEntries,
+  treeHash,
+} from '@quicksilver/testing';
 import { apply, refusal } from './support/apply.ts';
 import { indexBytes, save, streamBundle } from './support/bundles.ts';
 
@@ -172,6 +181,7 @@ describe('a compressed container', () => {
   const packed = {
     GZ: deflateSync(plain),
     ZS: zstdCompressSync(plain, { params: { [constants.ZSTD_c_checksumFlag]: 1 } }),
+    BZ: bzip2(plain),
   };
 
   it.each(Object.entries(packed))('%s gives the same tree, by blocks of any size', async (name, body) => {
@@ -180,7 +190,7 @@ describe('a compressed container', () => {
     for (const settings of [{}, { threads: 'always', writers: 2, memoryTarget: 1 }] as const) {
       using applied = await apply(save(dir, bundle(name, body)), settings);
       expect(await treeHash(applied.root)).toBe(await treeHash(uncompressed.root));
-      expect(applied.receipt.source.compression).toBe(name === 'GZ' ? 'zlib' : 'zstd');
+      expect(applied.receipt.source.compression).toBe({ GZ: 'zlib', ZS: 'zstd', BZ: 'bzip2' }[name]);
     }
   });
 

@@ -20,13 +20,13 @@ const REFUSED: Readonly<Record<string, string>> = {
   HG_CORRUPT:
     'bad-zlib-data bad-zstd-data hg20-param-empty-name hg20-param-nonletter hg20-params-negative-size hg20-two-spaces part-chunk-negative part-duplicate-params part-header-negative part-phase-heads-bad-phase part-phase-heads-short s2-bad-src s2-bytecount-less s2-bytecount-more s2-dup-large s2-filecount-less s2-filecount-nan s2-filecount-negative s2-missing-requirements s2-name-phaseroots s2-src-f s2-trailing s2-two-stream-parts',
   HG_LIMIT:
-    'bomb-gzip-64M hg20-params-huge-size part-header-huge s2-varint-huge-data s2-varint-huge-name s2-varint-long',
+    'bomb-bzip2-64M bomb-gzip-64M hg20-params-huge-size part-header-huge s2-varint-huge-data s2-varint-huge-name s2-varint-long',
   HG_NOT_BUNDLE: 'magic-PK',
   HG_UNSAFE_NAME:
     's2-name-absolute s2-name-cache-anything s2-name-cache-dotdot s2-name-cache-subdir s2-name-datafile-noext s2-name-dh s2-name-dotdot s2-name-dotdot-deep s2-name-dothg s2-name-empty s2-name-file-as-dir s2-name-fncache s2-name-hgrc s2-name-journal s2-name-lock s2-name-newline s2-name-nul s2-name-requires s2-name-symlinkname s2-name-trailing-slash s2-name-undo',
   HG_REMOTE_ABORT: 'part-error-abort part-error-pushraced part-error-unsupported part-interrupt-error',
   HG_NOT_YET:
-    'bomb-bzip2-64M hg20-compression-twice hg20-lowercase-compression hg20-unknown-advisory-param no-end-marker part-obsmarkers-v9 part-remote-changegroup-file part-unknown-advisory-param trailing-garbage',
+    'hg20-compression-twice hg20-lowercase-compression hg20-unknown-advisory-param no-end-marker part-obsmarkers-v9 part-remote-changegroup-file part-unknown-advisory-param trailing-garbage',
   HG_UNSUPPORTED:
     'hg10-unknown-compression hg20-unknown-compression hg20-unknown-mandatory-param hgs1-compression-GZ magic-HG2Y magic-HG30 part-bad-name-chars part-bookmarks-unknown-node part-duplicate-ids part-interrupt-empty part-interrupt-output part-mixed-case part-name-empty part-output-ansi part-phase-heads-unknown-node part-pushkey part-unknown-advisory part-unknown-mandatory part-unknown-mandatory-param s2-dup-case s2-dup-shorter-second s2-extra-mandatory-param s2-name-encoded s2-unknown-requirement',
 };

@@ -23,8 +23,8 @@ interface Sidecar {
 }
 
 const STREAMS = [...fixtures('stream', /\.stream-v2\.hg$/), ...fixtures('hg6', /\.stream-v2\.hg$/)];
-/** Other bundles in the same container, by every compression that can be read. */
-const OTHERS = fixtures('bundle', /\.(none|gzip|zstd)-v[23].*\.hg$/);
+/** Other bundles in the same container, by every compression. */
+const OTHERS = fixtures('bundle', /\.(none|gzip|zstd|bzip2)-v[23].*\.hg$/);
 
 describe('inspectBundle', () => {
   it.each(STREAMS)('finds the facts of $name', async ({ path, sidecar }) => {
