@@ -1,7 +1,16 @@
 import { describe, expect, it } from '@jest/globals';
 import { decodeVarint } from '@quicksilver/bytes';
 import { type Random, seededRandom } from '@quicksilver/testing';
-import { readBookmarks, readBundleHeader, readPartHeader, readPhaseHeads, StreamV2Decoder } from '../src/index.ts';
+import {
+  readBookmarks,
+  readBundleHeader,
+  readPartHeader,
+  readPhaseHeads,
+  StreamOutDecoder,
+  StreamV1Decoder,
+  StreamV2Decoder,
+  StreamV3Decoder,
+} from '../src/index.ts';
 import { codeOf } from './support/reading.ts';
 import { goldens } from './support/sidecar.ts';
 import { silentFault } from './support/silent.ts';
@@ -28,7 +37,7 @@ function lengthFields(bytes: Uint8Array): number[] {
 }
 
 const SINGLE_CHUNK = goldens('stream', /\.stream-v2\.hg$/).filter(({ bytes }) => bytes.length < 12_000);
-const INPUTS = [...goldens('stream', /stream-v2\.hg$/), ...goldens('bundle', /\.none-v[23]/)]
+const INPUTS = [...goldens('stream', /(stream-v[23]|packed1)\.hg$/), ...goldens('bundle', /\.none-v[23]/)]
   .map(({ bytes }) => bytes)
   .filter((bytes) => bytes.length < 12_000);
 
@@ -75,6 +84,7 @@ describe('damaged and random input', () => {
   it('ends each parser alone in a coded error or well', () => {
     const random = seededRandom(7);
     const ignore = (): void => undefined;
+    const sink = { file: ignore, data: ignore, fileEnd: ignore };
     for (let round = 0; round < 5000; round++) {
       const bytes = new Uint8Array(random.bytes(random.int(0, 120)));
       codeOf(() => readBundleHeader(Buffer.concat([Buffer.from('HG20\0\0\0\x20'), bytes]), true));
@@ -83,12 +93,22 @@ describe('damaged and random input', () => {
       codeOf(() => readPhaseHeads(bytes));
       codeOf(() => readBookmarks(bytes));
       const params = { fileCount: random.int(0, 9), byteCount: random.int(0, 1000), requirements: [] };
-      const stream = new StreamV2Decoder(params, { file: ignore, data: ignore, fileEnd: ignore });
-      bytes[0] = 0x73;
-      codeOf(() => {
-        stream.data(bytes);
-        stream.end();
-      });
+      for (const first of [0x73, random.int(0, 4)]) {
+        bytes[0] = first;
+        for (const stream of [new StreamV2Decoder(params, sink), new StreamV3Decoder(() => sink)]) {
+          codeOf(() => {
+            stream.data(bytes);
+            stream.end();
+          });
+        }
+      }
+      const line = Buffer.concat([Buffer.from(random.pick(['0\n', '0\n2 9\n', 'a\0', 'a\x001\n', ''])), bytes]);
+      for (const stream of [new StreamV1Decoder(params, sink), new StreamOutDecoder(() => sink)]) {
+        codeOf(() => {
+          stream.push(line);
+          stream.end();
+        });
+      }
     }
   });
 });
