@@ -87,8 +87,8 @@ export class StreamOutDecoder {
       throw new HgError('HG_CORRUPT', 'a stream announces more than two numbers', { ...where, line: printable(line) });
     }
     const announced = {
-      fileCount: readDecimal(files, 'the announced number of files', where),
-      byteCount: readDecimal(bytes, 'the announced size', where),
+      fileCount: readDecimal(files, 'the announced number of files', () => where),
+      byteCount: readDecimal(bytes, 'the announced size', () => where),
     };
     this.#stream = new StreamV1Decoder(announced, this.#open(announced), this.#offset);
   }

@@ -84,21 +84,45 @@ export class StreamV1Decoder {
 
   #begin(line: Uint8Array): void {
     const end = line.indexOf(NUL);
-    const where = this.#files.facts();
-    if (end === -1) {
-      throw new HgError('HG_CORRUPT', 'a streamed file has no size', { ...where, line: printable(latin1Text(line)) });
-    }
-    if (end === 0) throw new HgError('HG_UNSAFE_NAME', 'a streamed file has no name', where);
-    if (end > MAX_STREAM_NAME) {
-      const limit = MAX_STREAM_NAME;
-      throw new HgError('HG_LIMIT', 'the name of a streamed file is too long', { ...where, length: end, limit });
-    }
+    if (end < 1 || end > MAX_STREAM_NAME) throw this.#badName(line, end);
     const encoded = line.subarray(0, end);
-    const size = readDecimal(latin1Text(line.subarray(end + 1)), 'the size of a streamed file', {
-      ...where,
-      file: printable(latin1Text(encoded)),
-    });
+    const size = plainDecimal(line, end + 1) ?? this.#size(line.subarray(end + 1), encoded);
     this.#files.checkSize(size);
     this.#files.begin({ vfsKey: 's', name: decodeDirectories(encoded), size });
   }
+
+  /** The careful way, which knows what to say. */
+  #size(digits: Uint8Array, name: Uint8Array): number {
+    return readDecimal(latin1Text(digits), 'the size of a streamed file', () => ({
+      ...this.#files.facts(),
+      file: printable(latin1Text(name)),
+    }));
+  }
+
+  #badName(line: Uint8Array, end: number): HgError {
+    const where = this.#files.facts();
+    if (end === -1) {
+      return new HgError('HG_CORRUPT', 'a streamed file has no size', { ...where, line: printable(latin1Text(line)) });
+    }
+    if (end === 0) return new HgError('HG_UNSAFE_NAME', 'a streamed file has no name', where);
+    const limit = MAX_STREAM_NAME;
+    return new HgError('HG_LIMIT', 'the name of a streamed file is too long', { ...where, length: end, limit });
+  }
+}
+
+const ZERO = 0x30;
+/** So many digits are a number that is exact, whatever they are. */
+const PLAIN_DIGITS = 15;
+
+/** The number that the rest of a line is, if it is an ordinary one: there is one per file. */
+function plainDecimal(line: Uint8Array, from: number): number | undefined {
+  const length = line.length - from;
+  if (length === 0 || length > PLAIN_DIGITS) return undefined;
+  let value = 0;
+  for (let i = from; i < line.length; i++) {
+    const digit = (line[i] ?? 0) - ZERO;
+    if (digit < 0 || digit > 9) return undefined;
+    value = value * 10 + digit;
+  }
+  return value;
 }

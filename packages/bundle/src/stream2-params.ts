@@ -29,6 +29,9 @@ export function writeStream2Params(params: Stream2Params): [key: string, value: 
 }
 
 function readCount(header: PartHeader, parameter: string): number {
-  const where = { part: printable(header.rawType), parameter, offset: header.offset };
-  return readDecimal(requiredParam(header, parameter), 'a part parameter', where);
+  return readDecimal(requiredParam(header, parameter), 'a part parameter', () => ({
+    part: printable(header.rawType),
+    parameter,
+    offset: header.offset,
+  }));
 }
