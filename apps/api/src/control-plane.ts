@@ -100,6 +100,7 @@ export async function startControlPlane(config: ApiConfig, logger: Logger): Prom
   health.register('database', () => checkDatabase(db), 'health');
   health.register('redis', () => guard.ping(), 'ready');
   health.register('admission', () => loop.check(), 'health');
+  health.register('duties', () => loop.checkDuties(), 'ready');
   health.register('redis-policy', () => guard.check(), 'ready');
   metrics.watch({
     db,

@@ -54,6 +54,19 @@ describe('what becomes of a request', () => {
     expect(decideCreate(retiring, wanted)).toMatchObject({ kind: 'refuse', code: 'API_RETIRING', task: 't' });
   });
 
+  it('a retired name does not move to another volume while a task of before may still publish on the old one', () => {
+    const leaving = mirror({ retired: true, open: [task()] });
+    expect(decideCreate(leaving, { request: request(), volume: 'spare' })).toMatchObject({
+      kind: 'refuse',
+      code: 'API_RETIRING',
+      task: 't',
+    });
+    expect(decideCreate(leaving, { request: request(), volume: 'main' })).toEqual({ kind: 'create' });
+    expect(decideCreate(mirror({ retired: true }), { request: request(), volume: 'spare' })).toEqual({
+      kind: 'create',
+    });
+  });
+
   it('another clone merges only with one that does the same and is not being cancelled', () => {
     expect(decideClone(mirror({ open: [task()] }), request())).toMatchObject({ kind: 'merge' });
     expect(decideClone(mirror({ open: [task({ cancelRequested: true })] }), request())).toEqual({ kind: 'create' });

@@ -242,6 +242,7 @@ describe('queues, metrics and the page', () => {
       Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
     );
     expect(routes.sort()).toMatchSnapshot();
+    expect(document.paths['/readyz']?.get).toMatchObject({ summary: 'Whether work gets done, or why not' });
     for (const [path, methods] of Object.entries(document.paths).filter(([path]) => path.startsWith('/v1/'))) {
       for (const [method, route] of Object.entries(methods)) {
         const where = `${method} ${path}`;

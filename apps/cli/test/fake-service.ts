@@ -3,6 +3,7 @@
  * the file FAKE_LOG, one word a line, so that a test can see the order of things across processes.
  *   FAKE_UNREADY=1  /readyz says no
  *   FAKE_DRAIN=ms  time that draining takes    FAKE_CRASH=name  the service that ends at once
+ *   FAKE_CONFIG=name  the service that cannot use its settings
  */
 import { appendFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -15,6 +16,12 @@ const log = (what: string) => appendFileSync(process.env.FAKE_LOG ?? '/dev/null'
 if (process.env.FAKE_CRASH === name) {
   process.stderr.write('the configuration cannot be used: QUICKSILVER_GRACE\n');
   process.exit(1);
+}
+
+if (process.env.FAKE_CONFIG === name) {
+  const msg = 'the configuration cannot be used:\n  QUICKSILVER_GRACE: milliseconds, in digits';
+  process.stdout.write(`${JSON.stringify({ level: 'fatal', service: name, msg })}\n`);
+  process.exit(78);
 }
 
 /** Draining needs Redis, as in the real services. */

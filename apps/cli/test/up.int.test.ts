@@ -135,6 +135,15 @@ describe('up', () => {
     expect(childPids(dir.join('data'))).toEqual([]);
   });
 
+  it('does not try again when a service cannot use a setting, and says which', async () => {
+    using dir = tmpDir();
+    const up = start(dir, { env: { FAKE_CONFIG: 'closer' } });
+    expect(await up.exit).toBe(1);
+    expect(up.stderr()).toMatch(/does not start .*said the configuration cannot be used: QUICKSILVER_GRACE: millis/);
+    expect(up.stderr()).not.toContain('starting it again');
+    expect(up.stderr()).not.toContain('\\x0a');
+  });
+
   it('gives up on an API that does not become ready, with its reasons', async () => {
     using dir = tmpDir();
     const up = start(dir, { env: { FAKE_UNREADY: '1', FAKE_DEADLINE: '1500' } });

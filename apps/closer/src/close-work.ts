@@ -23,6 +23,10 @@ export type CloseWork = z.infer<typeof CloseWork>;
 export const CancelWork = z.object({ ...place, lockDuration, task: TaskRef, mirror: MirrorRef });
 export type CancelWork = z.infer<typeof CancelWork>;
 
+/** Removing what cancels have moved to the trash. */
+export const SweepWork = z.object(place);
+export type SweepWork = z.infer<typeof SweepWork>;
+
 export const JanitorWork = z.object({ ...place, graceMs: z.int().nonnegative() });
 export type JanitorWork = z.infer<typeof JanitorWork>;
 

@@ -1,7 +1,7 @@
 import { serveEngine } from '@quicksilver/app-kit/engine';
-import { cancelTask, closeTask, runJanitor, Volume } from '@quicksilver/mirror';
+import { cancelTask, closeTask, runJanitor, sweepTrash, Volume } from '@quicksilver/mirror';
 import { dieWithParent } from '@quicksilver/native';
-import { CancelWork, CloseWork, JanitorWork } from './close-work.ts';
+import { CancelWork, CloseWork, JanitorWork, SweepWork } from './close-work.ts';
 
 /** The engine process of a closer's slot. Even one that is busy to its last thread ends with its service. */
 dieWithParent();
@@ -15,8 +15,12 @@ serveEngine({
   },
   cancel: async (params, { signal, onEvent }) => {
     const { volume, access, task, mirror, lockDuration } = CancelWork.parse(params);
-    const ctx = { signal, onSettled: onEvent, lockDuration };
+    const ctx = { signal, onSettled: onEvent, lockDuration, leaveTrash: true };
     return cancelTask(await Volume.open(volume, { access }), { task, mirror: mirror.name }, ctx);
+  },
+  sweep: async (params) => {
+    const { volume, access } = SweepWork.parse(params);
+    return sweepTrash(await Volume.open(volume, { access }));
   },
   janitor: async (params, { signal }) => {
     const { volume, access, graceMs } = JanitorWork.parse(params);

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EngineSlots, type Logger, volumeAccess } from '@quicksilver/app-kit';
 import type { CancelSignal } from '@quicksilver/jobs';
-import type { CancelWork, JanitorWork } from './close-work.ts';
+import type { CancelWork, JanitorWork, SweepWork } from './close-work.ts';
 import type { CloserConfig } from './config.ts';
 import type { Outcomes } from './outcomes.ts';
 
@@ -14,8 +14,8 @@ export interface VolumeKeeperOptions {
   readonly engineEnv: NodeJS.ProcessEnv;
 }
 
-/** Enough for one janitor and the cancels beside it. */
-const KEEPER_SLOTS = 2;
+/** One for the janitor, one for sweeping up after cancels, and one for the cancels themselves, which are brief. */
+const KEEPER_SLOTS = 3;
 
 /**
  * What a closer does for its volume outside the queue: cancels, which must not wait behind jobs, and the janitor. Both
@@ -26,6 +26,8 @@ export class VolumeKeeper {
   readonly #slots: EngineSlots;
   readonly #stop = new AbortController();
   #janitor: Promise<void> | undefined;
+  #sweeping: Promise<void> | undefined;
+  #unswept = false;
 
   constructor(options: VolumeKeeperOptions) {
     this.#options = options;
@@ -61,14 +63,35 @@ export class VolumeKeeper {
         },
       },
     );
+    this.#sweep();
     await (told ?? outcomes.tell(task.id, settled));
     logger.info({ task: task.id, mirror: mirror.name }, 'cancel settled');
   }
 
   async close(): Promise<void> {
     this.#stop.abort();
-    await this.#janitor;
+    await Promise.all([this.#janitor, this.#sweeping]);
     await this.#slots.close();
+  }
+
+  /** Apart from cancelling: removing a big directory takes seconds, and the next cancel must not wait for that. */
+  #sweep(): void {
+    this.#unswept = true;
+    this.#sweeping ??= this.#sweepUntilClean();
+  }
+
+  async #sweepUntilClean(): Promise<void> {
+    const { config, logger, volume } = this.#options;
+    const { signal } = this.#stop;
+    const params: SweepWork = { volume: volume.path, access: volumeAccess(config) };
+    while (this.#unswept && !signal.aborted) {
+      this.#unswept = false;
+      await this.#slots.run({ method: 'sweep', params }, { signal }).catch((err: unknown) => {
+        // The janitor comes to it later.
+        if (!signal.aborted) logger.warn({ volume: volume.name, err }, 'sweeping failed');
+      });
+    }
+    this.#sweeping = undefined;
   }
 
   /** One round after another, never two at once. */

@@ -175,6 +175,19 @@ describe('K090: cancel', () => {
     expect((await site.job(task.jobId)).returnvalue).toMatchObject({ state: 'cancelled' });
   });
 
+  it('of many tasks at once does not wait for the removal of what each has written', async () => {
+    await site.closer();
+    const tasks = await Promise.all(Array.from({ length: 6 }, () => site.add('ok')));
+    const began = Date.now();
+    await Promise.all(tasks.map((task) => site.cancel(task)));
+    await waitFor(async () => (await Promise.all(tasks.map(({ id }) => site.outcome(id)))).every(Boolean));
+    expect(Date.now() - began).toBeLessThan(2000);
+    // What they left is swept up apart, once more after the last of them.
+    await waitFor(() => site.calls('sweep').length > 1);
+    const last = Math.max(...site.calls('cancel').map(({ at }) => Number(at)));
+    expect(Math.max(...site.calls('sweep').map(({ at }) => Number(at)))).toBeGreaterThan(last);
+  });
+
   it('changes nothing about a task that is ready already, however often it is asked for', async () => {
     site.writer(written);
     await site.closer();
@@ -182,8 +195,10 @@ describe('K090: cancel', () => {
     await settled(task.jobId);
     for (let n = 1; n <= 2; n += 1) {
       await site.cancel(task);
-      await waitFor(() => site.calls('cancel', task.id).length === n);
+      // A signal that comes while the one before is being settled is not another wish.
+      await waitFor(() => site.lines.filter(({ msg }) => msg === 'cancel settled').length === n);
     }
+    expect(site.calls('cancel', task.id)).toHaveLength(2);
     await waitFor(() => site.published(task.id).length === 3);
     for (const outcome of site.published(task.id)) expect(outcome).toMatchObject({ state: 'ready' });
   });

@@ -52,6 +52,8 @@ export interface CloseRequest {
 export interface CloseContext extends MirrorContext {
   /** The end is recorded and can be told; what is still to do is removing trash. */
   readonly onSettled?: ((settled: Settled) => void) | undefined;
+  /** True: what is out of everybody's way is left for `sweepTrash`, which others need not wait for. */
+  readonly leaveTrash?: boolean | undefined;
 }
 
 /**
@@ -79,7 +81,7 @@ async function finish(volume: Volume, lane: LaneTask, work: { ending: Ending; ct
     return { settled: work.ending.outcome, trash: [] };
   });
   work.ctx.onSettled?.(settled);
-  await emptyTrash(trash); // what resists is left to the janitor, who says so
+  if (!work.ctx.leaveTrash) await emptyTrash(trash); // what resists is left to the janitor, who says so
   return settled;
 }
 
@@ -217,7 +219,7 @@ async function proveAndFlush(volume: Volume, { request, written }: ProofInput, c
     };
     return { kind: 'publish', draft, written };
   } catch (err) {
-    rethrowTransient(err, ctx.signal);
+    await rethrowTransient(err, { volume, signal: ctx.signal });
     return fail(stage, err);
   }
 }

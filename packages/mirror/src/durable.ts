@@ -26,23 +26,31 @@ export async function writeFully(file: FileHandle, bytes: Uint8Array, position: 
   }
 }
 
-/** A file that is whole and durable, or absent: written as `part` on the same file system, synced, then renamed. */
-export async function writeDurably(path: string, text: string, part: string): Promise<void> {
-  await rm(part, { force: true }); // left by an attempt that was killed here
-  {
-    await using file = await open(part, 'wx');
-    await writeFully(file, Buffer.from(text), 0);
-    await file.sync();
-  }
-  await rename(part, path);
-  await syncDirectory(dirname(path));
-}
-
 /** Who may use what is written, where configuration says more than umask and process do. */
 export interface Access {
   readonly fileMode?: number | undefined;
   readonly dirMode?: number | undefined;
   readonly owner?: { readonly uid: number; readonly gid: number } | undefined;
+}
+
+export interface DurableWrite {
+  /** A path of this attempt alone on the same file system. */
+  readonly part: string;
+  readonly access?: Access | undefined;
+}
+
+/** A file that is whole and durable, or absent: written as `part`, synced, then renamed. */
+export async function writeDurably(path: string, text: string, { part, access = {} }: DurableWrite): Promise<void> {
+  await rm(part, { force: true }); // left by an attempt that was killed here
+  {
+    await using file = await open(part, 'wx');
+    await writeFully(file, Buffer.from(text), 0);
+    if (access.owner) await file.chown(access.owner.uid, access.owner.gid);
+    if (access.fileMode !== undefined) await file.chmod(access.fileMode);
+    await file.sync();
+  }
+  await rename(part, path);
+  await syncDirectory(dirname(path));
 }
 
 /** Makes one directory durably. @returns false when it was there already. */

@@ -91,11 +91,9 @@ export async function seal(
     throw new HgError('HG_FENCED', 'the attempt was overtaken while it wrote', { mirror, fence: written.fence });
   }
   const path = volume.paths.staging(`${written.staging}.write.json`);
-  await writeDurably(
-    path,
-    JSON.stringify({ v: 1, write: written.write }),
-    volume.paths.staging(`${written.staging}.part`),
-  );
+  await writeDurably(path, JSON.stringify({ v: 1, write: written.write }), {
+    part: volume.paths.staging(`${written.staging}.part`),
+  });
   await ctx.checkpoint?.('clone-write-receipt');
   const { action, fence, lastGeneration } = record;
   await lane.write({ task, action, fence, state: 'sealed', lastGeneration });

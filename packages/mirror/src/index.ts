@@ -21,5 +21,6 @@ export type { Receipt } from './receipt.ts';
 export { type MirrorFacts, readMirror, scanVolume } from './scan.ts';
 export { type CloneSource, resolveSource, sourceIdentity } from './source.ts';
 export type { TaskRef } from './task-ref.ts';
+export { sweepTrash } from './trash.ts';
 export { ENGINE_VERSION } from './version.ts';
 export { Volume } from './volume.ts';

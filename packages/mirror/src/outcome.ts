@@ -1,3 +1,4 @@
+import { access } from 'node:fs/promises';
 import { type FaultRecord, faultRecord, type HgErrorCode } from '@quicksilver/hg-types';
 import { readableReceipt } from './generations.ts';
 import type { LaneOutcome, StagedFault } from './lane/record.ts';
@@ -38,7 +39,13 @@ const TRANSIENT: ReadonlySet<string> = new Set<HgErrorCode>([
   'HG_CANCELLED',
 ]);
 
-/** Throws what is no verdict about the bytes: an abort from outside, or want of handles or memory. */
-export function rethrowTransient(err: unknown, signal: AbortSignal): void {
-  if (signal.aborted || TRANSIENT.has(faultRecord(err).code)) throw err;
+/**
+ * Throws what is no verdict about the bytes: an abort from outside, want of handles or memory, or that the volume is
+ * not there any more. A lane that was held then can still be written by way of its descriptor, and must not be.
+ */
+export async function rethrowTransient(err: unknown, at: { volume: Volume; signal: AbortSignal }): Promise<void> {
+  if (at.signal.aborted || TRANSIENT.has(faultRecord(err).code)) throw err;
+  await access(at.volume.paths.description).catch(() => {
+    throw err;
+  });
 }

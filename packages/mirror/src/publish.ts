@@ -33,11 +33,10 @@ export async function publish(
   // Written again when a killed closer had come this far: `published` is the moment just before the link.
   const receipt = { ...input, generation: n, times: { ...input.times, published: new Date().toISOString() } };
   await ctx.checkpoint?.('close-receipt-staged');
-  await writeDurably(
-    volume.paths.receipt(mirror, n),
-    encodeReceipt(receipt),
-    volume.paths.staging(`${staging}.receipt`),
-  );
+  await writeDurably(volume.paths.receipt(mirror, n), encodeReceipt(receipt), {
+    part: volume.paths.staging(`${staging}.receipt`),
+    access: volume.access,
+  });
   await ctx.checkpoint?.('close-receipt-durable');
 
   await renameUnlessDone(volume.paths.staging(staging), volume.paths.generation(mirror, n));

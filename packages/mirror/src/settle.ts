@@ -124,7 +124,7 @@ async function tryPublish(volume: Volume, decision: Decision, input: ReceiptDraf
   try {
     generation = await publish(volume, lane, input, ctx);
   } catch (err) {
-    rethrowTransient(err, ctx.signal);
+    await rethrowTransient(err, { volume, signal: ctx.signal });
     const shown = await shownGeneration(volume, lane.mirror);
     const own = await findReceiptOfTask(volume, lane.mirror, decision.task);
     if (own && own.generation === shown) throw err; // it is shown: only the record is missing, and that is tried again

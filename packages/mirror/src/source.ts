@@ -36,7 +36,7 @@ export async function resolveSource(source: CloneSource, roots: readonly string[
   }
   const facts = await stat(real);
   if (facts.isDirectory()) throw new HgError('HG_NOT_YET', 'a directory as source is not supported yet', { path });
-  if (!facts.isFile()) throw new HgError('HG_USAGE', 'the source is no regular file', { path });
+  if (!facts.isFile()) throw new HgError('HG_NOT_BUNDLE', 'the source is not a file', { path });
   return real;
 }
 

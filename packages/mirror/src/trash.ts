@@ -38,6 +38,12 @@ export async function trashEntries(volume: Volume): Promise<string[]> {
   return (await readdir(folder)).map((name) => join(folder, name));
 }
 
+/** Removes all that lies in the trash now. @returns the number of entries that are gone */
+export async function sweepTrash(volume: Volume): Promise<number> {
+  const entries = await trashEntries(volume);
+  return entries.length - (await emptyTrash(entries)).length;
+}
+
 /** Moves all that a task's attempts left in staging to the trash, except what belongs to one fence. */
 export async function trashStaging(volume: Volume, taskId: string, keepFence?: number): Promise<string[]> {
   const moved: string[] = [];

@@ -67,7 +67,9 @@ export class Volume {
 }
 
 function noVolume(path: string): HgError {
-  return new HgError('HG_NOT_FOUND', 'no volume: volume.json is missing', { path });
+  return new HgError('HG_NOT_FOUND', 'no volume: volume.json is missing ("quicksilver volume init" makes one)', {
+    path,
+  });
 }
 
 async function readDescription(path: string): Promise<string | undefined> {

@@ -5,6 +5,7 @@ import type { Checkpoint } from '../src/checkpoints.ts';
 import { cloneToStaging } from '../src/clone.ts';
 import { cancelTask, closeTask } from '../src/close.ts';
 import { readLane } from '../src/lane/lane.ts';
+import { sweepTrash } from '../src/trash.ts';
 import { runEngine, startEngine } from './support/child.ts';
 import { only, remains, type Scene, scene, task } from './support/scene.ts';
 import { codeOf, context } from './support/volume.ts';
@@ -53,6 +54,18 @@ describe('K090: cancelling', () => {
     expect(await remains(s.volume)).toEqual([]);
     writer.kill('SIGCONT');
     expect((await writer.end).error?.code).toMatch(/^HG_/);
+    await expectCancelled(s, ref);
+  });
+
+  it('leaves what is to be removed to a sweep, so that it ends at once whatever was written', async () => {
+    using s = await scene();
+    const ref = task(1);
+    await cloneToStaging(s.volume, s.cloneRequest(ref), context());
+    const lane = { task: ref, mirror: s.mirror };
+    expect(await cancelTask(s.volume, lane, { ...context(), leaveTrash: true })).toMatchObject({ state: 'cancelled' });
+    expect((await readdir(s.volume.paths.folder('trash'))).length).toBeGreaterThan(0);
+    expect(await readdir(s.volume.paths.folder('staging'))).toEqual([]);
+    expect(await sweepTrash(s.volume)).toBeGreaterThan(0);
     await expectCancelled(s, ref);
   });
 

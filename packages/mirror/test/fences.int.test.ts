@@ -1,4 +1,4 @@
-import { readdir } from 'node:fs/promises';
+import { readdir, rename } from 'node:fs/promises';
 import { describe, expect, it } from '@jest/globals';
 import { cloneToStaging } from '../src/clone.ts';
 import { closeTask } from '../src/close.ts';
@@ -107,6 +107,24 @@ describe('fences', () => {
     expect(ends[0]).toMatchObject({ state: 'ready', generation: 1 });
     expect(await remains(s.volume)).toEqual(only(s.mirror, 1));
   });
+
+  it.each(['close-proved', 'close-receipt-staged', 'close-receipt-durable'] as const)(
+    'let no close end a task because its volume has gone at %s: it is closed once that is back',
+    async (moment) => {
+      using s = await scene();
+      const ref = task(1);
+      const written = await cloneToStaging(s.volume, s.cloneRequest(ref), context());
+      const { root } = s.volume;
+      const checkpoint = async (name: string) => {
+        if (name === moment) await rename(root, `${root}.unmounted`);
+      };
+      const request = s.closeRequest(ref, written, { flush: true });
+      expect(await codeOf(closeTask(s.volume, request, context({ checkpoint })))).not.toBeUndefined();
+      await rename(`${root}.unmounted`, root);
+      expect(await closeTask(s.volume, request, context())).toMatchObject({ state: 'ready', generation: 1 });
+      expect(await remains(s.volume)).toEqual(only(s.mirror, 1));
+    },
+  );
 
   it('stop an earlier task from publishing once a later one has the lane', async () => {
     using s = await scene();

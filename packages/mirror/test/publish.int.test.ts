@@ -150,6 +150,7 @@ describe('publishing', () => {
     for (const folder of ['', '/.hg', '/.hg/store/data']) expect(await mode(generation + folder)).toBe(0o750);
     for (const file of ['requires', 'store/00changelog.i', 'store/fncache'])
       expect(await mode(`${generation}/.hg/${file}`)).toBe(0o640);
+    expect(await mode(volume.paths.receipt(s.mirror, 1))).toBe(0o640);
     for (const folder of [volume.paths.generations(s.mirror), dirname(volume.paths.link(s.mirror))]) {
       expect(await mode(folder)).toBe(0o750);
     }

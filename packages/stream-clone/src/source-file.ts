@@ -108,6 +108,8 @@ export class SourceFile implements Disposable {
 /** A file that may not be read is a matter of the source, whatever the same errno means for a target. */
 function unreadable(err: unknown, path: string): HgError {
   const fault = toHgError(err, { file: path });
+  if (fault.code === 'HG_NOT_FOUND')
+    return new HgError('HG_NOT_FOUND', 'the source cannot be found', { file: path }, err);
   if (fault.code !== 'HG_READ_ONLY') return fault;
   return new HgError('HG_NOT_FOUND', 'the source may not be read', { file: path }, err);
 }

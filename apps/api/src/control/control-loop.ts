@@ -49,6 +49,15 @@ export class ControlLoop implements AsyncDisposable {
     return { ok: false, reason: `admission has not looked for work for ${Math.round(this.roundAge / 1000)} s` };
   }
 
+  /** A loop that goes round may yet get nothing done. */
+  checkDuties(): HealthResult {
+    if (this.#failing.size === 0) return { ok: true };
+    return {
+      ok: false,
+      reason: `failing, and tried again at every tick: ${[...this.#failing].join(', ')}; see the log`,
+    };
+  }
+
   async #run(): Promise<void> {
     const { admit, duties, interval } = this.#parts;
     let nextTick = Date.now();

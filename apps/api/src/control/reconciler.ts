@@ -21,6 +21,18 @@ export interface ReconcilerParts {
   readonly grace: number;
 }
 
+/** A fault that lasts (a volume that became read-only) is met less and less often: up to 30 times the grace. */
+const LONGEST_PAUSE = 30;
+
+/**
+ * How long to wait before the k-th flow of a task is replaced by the next one (milliseconds). One that is missing was
+ * lost by accident; one whose `close` failed for good may fail again.
+ */
+export function renewalPause(why: 'missing' | 'failed', flow: number, grace: number): number {
+  if (why === 'missing') return grace;
+  return grace * Math.min(LONGEST_PAUSE, 2 ** Math.min(flow - 1, 16));
+}
+
 /**
  * Compares what the database says is under way with what Redis knows, on every tick. It covers restarts of this
  * process, outcomes that nobody heard, flows that were never added, and a Redis that came back empty.
@@ -78,7 +90,7 @@ export class Reconciler {
     const now = Date.now();
     const since = this.#lostSince.get(id) ?? now;
     this.#lostSince.set(id, since);
-    if (now - since < grace) return;
+    if (now - since < renewalPause(why, task.flow, grace)) return;
     const fault = reason === undefined ? undefined : decodeProblem(reason, 'close');
     const detail = { flow: task.flow, why, ...(fault ? { code: fault.code, message: fault.message } : {}) };
     const renewed = await db.transaction().execute(async (tx) => {

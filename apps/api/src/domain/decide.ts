@@ -33,8 +33,11 @@ export function decideCreate(
   if (!mirror) return { kind: 'create' };
   const retiring = openRetire(mirror);
   if (retiring) return { kind: 'refuse', code: 'API_RETIRING', task: retiring.id };
-  if (mirror.retired) return { kind: 'create' };
   const otherVolume = wanted.volume !== undefined && wanted.volume !== mirror.volume;
+  // A task of before may still publish where it was: the name moves once nothing is under way there.
+  const [open] = mirror.open;
+  if (mirror.retired && open && otherVolume) return { kind: 'refuse', code: 'API_RETIRING', task: open.id };
+  if (mirror.retired) return { kind: 'create' };
   if (otherVolume || !mirror.request || !sameSource(mirror.request.source, wanted.request.source)) {
     return { kind: 'refuse', code: 'API_MIRROR_EXISTS' };
   }

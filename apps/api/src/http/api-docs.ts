@@ -43,10 +43,25 @@ export function serveDocs(app: INestApplication, version: string): void {
 function openApiDocument(app: INestApplication, version: string): OpenAPIObject {
   const config = new DocumentBuilder().setTitle('Quicksilver').setDescription(DESCRIPTION).setVersion(version).build();
   const document = SwaggerModule.createDocument(app, config);
+  describeHealth(document);
   return {
     ...document,
     components: { ...document.components, schemas: { ...document.components?.schemas, ...named() } },
   };
+}
+
+const HEALTH = {
+  '/healthz': 'Whether this process works',
+  '/readyz': 'Whether work gets done, or why not',
+  '/metrics': 'Figures for Prometheus',
+} as const;
+
+/** Those addresses are the same in all services, which know nothing of this page. */
+function describeHealth({ paths }: OpenAPIObject): void {
+  for (const [path, summary] of Object.entries(HEALTH)) {
+    const { get } = paths[path] ?? {};
+    if (get) Object.assign(get, { summary, tags: ['health'] });
+  }
 }
 
 /** Every schema with an id, as components that refer to each other. */

@@ -3,6 +3,7 @@ import type { CloneFlags } from '../commands/clone.ts';
 import type { DemoFlags } from '../commands/demo.ts';
 import type { InspectFlags } from '../commands/inspect.ts';
 import type { UpFlags } from '../commands/up.ts';
+import type { InitFlags } from '../commands/volume.ts';
 import type { CommonFlags } from './session.ts';
 import { version } from './version.ts';
 
@@ -23,7 +24,9 @@ export function buildProgram(done: (code: number) => void): Command {
     .addHelpText('after', EXIT_CODES)
     .showHelpAfterError('(--help lists what there is)');
 
-  common(program.command('clone <SOURCE> <DEST>'))
+  common(program.command('clone'))
+    .argument('<SOURCE>', 'a stream clone bundle', path)
+    .argument('<DEST>', 'where the repository goes: a new path, or an empty directory', path)
     .description('make a repository from a bundle, without a queue')
     .addOption(stream())
     .option('--checkout [REV]', 'also make a working copy (not supported yet)')
@@ -35,15 +38,28 @@ export function buildProgram(done: (code: number) => void): Command {
       done(await clone(source, dest, flags));
     });
 
-  common(program.command('inspect <BUNDLE>'))
+  common(program.command('inspect'))
+    .argument('<BUNDLE>', 'a bundle file', path)
     .description("show a bundle's header, parts and parameters; with --json also every streamed file")
     .action(async (bundle: string, flags: InspectFlags) => {
       const { inspect } = await import('../commands/inspect.ts');
       done(await inspect(bundle, flags));
     });
 
-  const volume = program.command('volume').description('look at a volume without a service').helpCommand(false);
-  common(volume.command('scan <DIR>'))
+  const volume = program
+    .command('volume')
+    .description('make or look at a volume, without a service')
+    .helpCommand(false);
+  common(volume.command('init'))
+    .argument('<DIR>', 'a new or empty directory', path)
+    .description('make a directory a volume, for QUICKSILVER_VOLUMES')
+    .option('--name <NAME>', 'what it is called there: lower-case letters, digits and "-"', 'main')
+    .action(async (dir: string, flags: InitFlags) => {
+      const { volumeInit } = await import('../commands/volume.ts');
+      done(await volumeInit(dir, flags));
+    });
+  common(volume.command('scan'))
+    .argument('<DIR>', 'the volume, for example DATA/volume of "up"', path)
     .description('list the mirrors of a volume with their generations')
     .action(async (dir: string, flags: CommonFlags) => {
       const { volumeScan } = await import('../commands/volume.ts');
@@ -81,11 +97,19 @@ function common(command: Command): Command {
     .allowExcessArguments(false);
 }
 
+/** An empty one, as an unset variable gives it, would mean the current directory. */
+function path(text: string): string {
+  if (text === '') throw new InvalidArgumentError('It is empty.');
+  return text;
+}
+
 const stream = () =>
-  new Option('--stream <POLICY>', 'use stream clones').choices(['auto', 'require', 'never']).default('auto');
+  new Option('--stream <POLICY>', 'use stream clones ("never" is not supported yet)')
+    .choices(['auto', 'require', 'never'])
+    .default('auto');
 
 const verify = () =>
-  new Option('--verify <LEVEL>', 'how much to prove before it is shown')
+  new Option('--verify <LEVEL>', 'how much to prove before it is shown (only quick so far)')
     .choices(['quick', 'sample', 'full'])
     .default('quick');
 

@@ -8,6 +8,7 @@ import { inSession, OK, Session } from '../cli/session.ts';
 import { type Accepted, ApiClient, type Task } from '../demo/api-client.ts';
 import { checkPublished, type Published } from '../demo/check.ts';
 import { demoBundle } from '../demo/demo-bundle.ts';
+import { launcherWord } from '../demo/launcher-word.ts';
 import { formatBytes, formatCount, formatDuration, plural } from '../terminal/format.ts';
 import { DataDir } from '../up/data-dir.ts';
 import { findProgram } from '../up/redis.ts';
@@ -129,6 +130,7 @@ function report(session: Session, facts: { published: Published; url: string; da
   const { mirror, generation, path, receiptPath, files, bytes, seconds, changesets, heads, proof, flushed } = published;
   session.record('demo', { ...published, data, url });
   const quoted = shellQuoted(path);
+  const quicksilver = shellQuoted(launcherWord(process.cwd(), process.env));
   const hg = findProgram('hg', process.env) ? '' : '   (hg is not on PATH here)';
   session.say(`
 ${mirror} is published as generation ${generation}, and checked:
@@ -142,9 +144,9 @@ ${mirror} is published as generation ${generation}, and checked:
 Look at it:    hg log -R ${quoted} -l 5${hg}
                hg verify -R ${quoted}
                (verify calls some old .hgsubstate files of this history corrupt: so they are in the original)
-Go on with it: quicksilver up --data ${shellQuoted(data)}
-               then http://127.0.0.1:7080/docs is the API page (in this demo it was ${url}/docs)
-Run it again:  quicksilver demo --data ${shellQuoted(data)}`);
+Go on with it: ${quicksilver} up --data ${shellQuoted(data)}
+               then http://127.0.0.1:7080/docs is the API page
+Run it again:  ${quicksilver} demo --data ${shellQuoted(data)}`);
 }
 
 /** Fit for pasting into a shell. */

@@ -1,8 +1,36 @@
+import { existsSync, readdirSync } from 'node:fs';
 import { printable } from '@quicksilver/hg-types';
 import { type MirrorFacts, scanVolume, Volume } from '@quicksilver/mirror';
 import { EXIT } from '../cli/exit-codes.ts';
+import { AdvisedError } from '../cli/faults.ts';
 import { type CommonFlags, inSession, OK, Session } from '../cli/session.ts';
 import { formatBytes, plural } from '../terminal/format.ts';
+
+export interface InitFlags extends CommonFlags {
+  readonly name: string;
+}
+
+/** Makes a directory a volume. Only on request: services would else fill the disk below a mount that is not there. */
+export function volumeInit(dir: string, flags: InitFlags): Promise<number> {
+  return inSession(new Session(flags), async (session) => {
+    refuseForeign(dir);
+    const { name, root } = await Volume.init(dir, { name: flags.name });
+    session.record('volume', { name, path: root });
+    session.say(printable(`volume ${name} in ${root}: QUICKSILVER_VOLUMES=${name}=${root}`));
+    return OK;
+  });
+}
+
+/** A volume may be made again; a directory that holds anything else is most likely a mistake. */
+function refuseForeign(dir: string): void {
+  if (!existsSync(dir)) return;
+  const names = readdirSync(dir);
+  if (names.includes('volume.json') || names.every((name) => name === 'lost+found')) return;
+  throw new AdvisedError('HG_EXISTS', 'the directory is not empty, and no volume', {
+    where: { path: dir },
+    advice: 'Give a new or empty one.',
+  });
+}
 
 /** Lists what the disk says; exit code 1 when something on it does not fit together. */
 export function volumeScan(dir: string, flags: CommonFlags): Promise<number> {

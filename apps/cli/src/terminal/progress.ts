@@ -57,7 +57,7 @@ export class TerminalProgress implements ProgressView {
     this.#shown = true;
     // One column is left free: a full line would wrap and then not be cleared.
     const width = Math.max(20, (this.#out.columns ?? 80) - 1);
-    this.#out.write(`${CLEAR}${terminalLine(progress, this.#rate.perSecond).slice(0, width)}`);
+    this.#out.write(`${CLEAR}${terminalLine(progress, this.#rate.perSecond, width)}`);
   }
 
   end(): void {
@@ -115,20 +115,23 @@ function speed(progress: ProgressUpdate, rate: number | undefined): string[] {
   return [`${formatBytes(rate)}/s`, ...(left > 0 ? [`${formatDuration(left / rate)} left`] : [])];
 }
 
-function terminalLine(progress: ProgressUpdate, rate: number | undefined): string {
+function terminalLine(progress: ProgressUpdate, rate: number | undefined, width: number): string {
   const { stage, files, bytes, note } = progress;
-  const parts = [stage.padEnd(7)];
-  if (bytes.total > 0 || files.total > 0) {
-    const filled = Math.round(share(progress) * BAR_WIDTH);
-    parts.push(`[${'#'.repeat(filled)}${'.'.repeat(BAR_WIDTH - filled)}] ${Math.floor(share(progress) * 100)}%`);
-  }
-  if (stage === 'write') {
-    parts.push(`${formatBytes(bytes.done)} of ${formatBytes(bytes.total)}`);
-    parts.push(`${formatCount(files.done)} of ${formatCount(files.total)} files`);
-  }
-  parts.push(...speed(progress, rate));
-  if (note) parts.push(printable(note));
-  return parts.join('  ');
+  const known = bytes.total > 0 || files.total > 0;
+  const writing = stage === 'write';
+  const filled = Math.round(share(progress) * BAR_WIDTH);
+  const bar = known ? [`[${'#'.repeat(filled)}${'.'.repeat(BAR_WIDTH - filled)}]`] : [];
+  const percent = known ? [`${Math.floor(share(progress) * 100)}%`] : [];
+  const amount = writing ? [`${formatBytes(bytes.done)} of ${formatBytes(bytes.total)}`] : [];
+  const count = writing ? [`${formatCount(files.done)} of ${formatCount(files.total)} files`] : [];
+  const rest = [...speed(progress, rate), ...(note ? [printable(note)] : [])];
+  // On a narrow terminal the count goes first, then the bar: rate and time left are what one waits for.
+  const lines = [
+    [...bar, ...percent, ...amount, ...count, ...rest],
+    [...bar, ...percent, ...amount, ...rest],
+    [...percent, ...amount, ...rest],
+  ].map((parts) => [stage.padEnd(7), ...parts].join('  '));
+  return (lines.find((line) => line.length <= width) ?? lines.at(-1) ?? '').slice(0, width);
 }
 
 function plainLine(progress: ProgressUpdate, rate: number | undefined): string {

@@ -17,6 +17,8 @@ export interface ChildSpec {
 export interface ChildEnd {
   /** `exit code 1`, `signal SIGKILL`, or why it could not be started. */
   readonly how: string;
+  /** Of a program that ended by itself. */
+  readonly code?: number | undefined;
   readonly uptime: number;
   /** Milliseconds until it is started again. */
   readonly restartIn: number;
@@ -74,18 +76,20 @@ export class Child {
     this.#read(child.stderr, 'stderr');
     this.#ended = new Promise((resolve) => {
       let failed: string | undefined;
-      const finish = (how: string) => {
+      const finish = (how: string, code?: number) => {
         if (this.#process !== child) return;
         this.#process = undefined;
         resolve();
-        this.#onEnd(how, performance.now() - began);
+        this.#onEnd({ how, code, uptime: performance.now() - began });
       };
       child.once('error', (err) => {
         failed = err.message;
         // A process that could not be made may never say `close`.
         if (child.pid === undefined) finish(failed);
       });
-      child.once('close', (code, signal) => finish(failed ?? (signal ? `signal ${signal}` : `exit code ${code}`)));
+      child.once('close', (code, signal) =>
+        finish(failed ?? (signal ? `signal ${signal}` : `exit code ${code}`), code ?? undefined),
+      );
     });
     if (child.pid !== undefined) this.#listener.started(child.pid);
   }
@@ -126,12 +130,12 @@ export class Child {
     this.#process?.kill(name);
   }
 
-  #onEnd(how: string, uptime: number): void {
+  #onEnd(end: Pick<ChildEnd, 'how' | 'code' | 'uptime'>): void {
     if (this.#stopping) return;
-    this.#failures = uptime > RAN_WELL ? 1 : this.#failures + 1;
+    this.#failures = end.uptime > RAN_WELL ? 1 : this.#failures + 1;
     const restartIn = restartPause(this.#failures);
     this.#restart = setTimeout(() => this.start(), restartIn);
-    this.#listener.ended({ how, uptime, restartIn, failures: this.#failures });
+    this.#listener.ended({ ...end, restartIn, failures: this.#failures });
   }
 
   #read(stream: Readable, name: 'stdout' | 'stderr'): void {

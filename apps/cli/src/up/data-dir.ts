@@ -1,6 +1,16 @@
-import { closeSync, ftruncateSync, mkdirSync, openSync, readFileSync, writeSync } from 'node:fs';
+import {
+  accessSync,
+  closeSync,
+  constants,
+  existsSync,
+  ftruncateSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  writeSync,
+} from 'node:fs';
 import { homedir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { toHgError } from '@quicksilver/hg-types';
 import { tryFlock } from '@quicksilver/native';
 import { AdvisedError } from '../cli/faults.ts';
@@ -32,11 +42,12 @@ export class DataDir implements Disposable {
       mkdirSync(root, { recursive: true });
       fd = openSync(join(root, 'lock'), 'a+');
     } catch (err) {
-      const why = err instanceof Error && 'code' in err ? String(err.code) : String(err);
-      throw new AdvisedError(toHgError(err).code, 'the data directory cannot be used', {
+      const cause = whyNoDirectory(root) ?? err;
+      const why = cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause);
+      throw new AdvisedError(toHgError(cause).code, 'the data directory cannot be used', {
         where: { data: root, why },
         advice: 'Give one that you may write to with --data DIR.',
-        cause: err,
+        cause,
       });
     }
     try {
@@ -101,5 +112,17 @@ function readHolder(root: string): Record<string, string | number> {
   } catch {
     // Being written this moment: the fact that it is locked is enough.
     return {};
+  }
+}
+
+/** Node's recursive mkdir says ENOENT also where a file system is read-only: the folder above knows better. */
+function whyNoDirectory(path: string): unknown {
+  let above = path;
+  while (!existsSync(above) && dirname(above) !== above) above = dirname(above);
+  try {
+    accessSync(above, constants.W_OK);
+    return undefined;
+  } catch (err) {
+    return err;
   }
 }

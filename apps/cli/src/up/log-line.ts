@@ -40,7 +40,13 @@ export function terminalLine(service: string, line: LogLine, now: Date): string 
     .filter(([key, value]) => !USUAL.has(key) && !(COUNTS.has(key) && value === 1))
     .map(([key, value]) => `${key}=${brief(value)}`);
   const level = line.level === 'info' ? '' : `${line.level}: `;
-  return printable(`${clockTime(now)} ${service.padEnd(6)} ${level}${line.message}  ${facts.join(' ')}`.trimEnd());
+  const text = `${clockTime(now)} ${service.padEnd(6)} ${level}${oneLine(line.message)}  ${facts.join(' ')}`;
+  return printable(text.trimEnd());
+}
+
+/** A list of several lines, such as that of settings at fault, as one. */
+export function oneLine(message: string): string {
+  return message.trim().replaceAll(/\s*\n\s*/g, ' ');
 }
 
 function brief(value: unknown): string {

@@ -31,12 +31,15 @@ export function readUpSettings(
   };
 }
 
-/** Only digits count here; the services refuse all else by name. */
 function portFrom(text: string | undefined): number {
-  return text && /^\d{1,5}$/.test(text) ? Number(text) : DEFAULT_PORT;
+  if (!text) return DEFAULT_PORT;
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
+  if (port <= 65_535) return port;
+  throw new AdvisedError('HG_USAGE', 'QUICKSILVER_PORT cannot be used', { advice: 'It is 0 to 65535.' });
 }
 
 const DEFAULT_GRACE = 8000;
+/** Only digits count here; the services refuse all else by name. */
 function graceFrom(text: string | undefined): number {
   return text && /^\d{1,9}$/.test(text) ? Number(text) : DEFAULT_GRACE;
 }

@@ -7,7 +7,7 @@ import { Child, type ChildEnd } from './child.ts';
 import type { DataDir } from './data-dir.ts';
 import { endLeftovers, forgetChild, recordChild } from './leftovers.ts';
 import { LogFile } from './log-file.ts';
-import { clockTime, isLoud, isOfTask, type LogLine, parseLogLine, terminalLine } from './log-line.ts';
+import { clockTime, isLoud, isOfTask, type LogLine, oneLine, parseLogLine, terminalLine } from './log-line.ts';
 import { planRedis, redisAnswers } from './redis.ts';
 import { SERVICES, type ServiceEntry, serviceSpec } from './services.ts';
 import { readUpSettings, refuseTakenPort, serviceEnv, type UpSettings } from './settings.ts';
@@ -32,6 +32,8 @@ export interface StackOptions {
 
 /** Ends before anything was ready after which starting is given up: the fault does not go away by itself. */
 const START_FAILURES = 3;
+/** How services end that cannot use a setting (EX_CONFIG): trying again is of no use. */
+const BAD_SETTING = 78;
 const START_DEADLINE = 60_000;
 
 /**
@@ -169,7 +171,8 @@ export class Stack {
         if (line) this.#onLine(name, line);
       },
       ended: (end: ChildEnd) => {
-        if (!this.#ready && end.failures >= START_FAILURES) this.#failure = doesNotStart(name, end, log);
+        const hopeless = end.failures >= START_FAILURES || end.code === BAD_SETTING;
+        if (!this.#ready && hopeless) this.#failure ??= doesNotStart(name, end, log);
         else
           say(
             `${clockTime(new Date())} ${name} ended (${end.how}), starting it again in ${end.restartIn / 1000} s; log: ${log.path}`,
@@ -214,7 +217,7 @@ export class Stack {
 function doesNotStart(name: string, end: ChildEnd, log: LogFile): AdvisedError {
   // The last words that are not a stack's: usually the reason.
   const said = log.tail.findLast((line) => line.trim() !== '' && !/^\s+at /.test(line)) ?? '';
-  const words = parseLogLine(said)?.message || said.trim();
+  const words = oneLine(parseLogLine(said)?.message || said);
   return new AdvisedError('HG_WORKER_LOST', `the ${name} process does not start`, {
     where: { how: end.how, ...(words ? { said: words.slice(0, 300) } : {}) },
     advice: `Its log says more: ${log.path}`,

@@ -9,6 +9,8 @@ describe('the command line', () => {
     ['one argument too many', ['clone', 'a', 'b', 'c'], 2, 'too many arguments'],
     ['a value that is none of the choices', ['clone', 'a', 'b', '--verify', 'much'], 2, 'quick, sample, full'],
     ['a number of threads out of range', ['clone', 'a', 'b', '--threads', '0'], 2, '1 to 64, or "auto"'],
+    ['an empty source, which would be the current directory', ['clone', '', 'b'], 2, 'It is empty.'],
+    ['an empty destination', ['clone', 'a', ''], 2, 'It is empty.'],
     ['a port out of range', ['up', '--port', '65536'], 2, '0 to 65535'],
     ['an address as source', ['clone', 'https://example.org/x', 'b'], 1, 'not supported yet'],
     [

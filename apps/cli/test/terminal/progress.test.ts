@@ -41,6 +41,15 @@ describe('progress on a terminal', () => {
     expect(text().replace('\r\x1b[K', '').length).toBeLessThan(40);
   });
 
+  it.each([80, 60])('shows rate and time left of a large clone also in %i columns', (columns) => {
+    const { view, at, text } = terminal(columns);
+    const at110k = (done: number) => update(done, { files: { done: done * 1100, total: 110_046 } });
+    view.update(at110k(0));
+    at(1000);
+    view.update(at110k(25));
+    expect(text().split('\x1b[K').at(-1)).toMatch(/25% {2}25\.0 MB of 100 MB {2}25\.0 MB\/s {2}3\.0 s left$/);
+  });
+
   it('escapes what a foreign text might do to a terminal', () => {
     const { view, text } = terminal(200);
     view.update(update(50, { note: 'held by \x1b[31mevil' }));

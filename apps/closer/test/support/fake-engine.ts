@@ -2,7 +2,7 @@ import { appendFileSync, linkSync, readFileSync, rmSync, writeFileSync } from 'n
 import { setTimeout as sleep } from 'node:timers/promises';
 import { serveEngine } from '@quicksilver/app-kit/engine';
 import { faultRecord, HgError } from '@quicksilver/hg-types';
-import { CancelWork, CloseWork, JanitorWork, type SettledWork } from '../../src/close-work.ts';
+import { CancelWork, CloseWork, JanitorWork, type SettledWork, SweepWork } from '../../src/close-work.ts';
 
 /**
  * A mirror engine reduced to its promise: the first end of a task that is recorded is the end for all. The mirror's
@@ -63,6 +63,11 @@ serveEngine({
     const settled = settle(volume, task.id, cancelled);
     onEvent(settled);
     return settled;
+  },
+  sweep: async (params, { signal }) => {
+    note(SweepWork.parse(params).volume, { call: 'sweep' });
+    await sleep(1500, undefined, { signal });
+    return 1;
   },
   janitor: async (params, { signal }) => {
     const { volume, graceMs } = JanitorWork.parse(params);

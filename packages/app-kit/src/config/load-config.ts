@@ -24,7 +24,8 @@ export function loadConfig<T>(schema: z.ZodType<T>, env: NodeJS.ProcessEnv = pro
   const problems = new Map<string, string>();
   for (const issue of parsed.error.issues) {
     const name = String(issue.path[0] ?? 'environment');
-    problems.set(name, problems.has(name) ? `${problems.get(name)}; ${issue.message}` : issue.message);
+    const problem = name in given ? issue.message : 'is not set';
+    problems.set(name, problems.has(name) ? `${problems.get(name)}; ${problem}` : problem);
   }
   throw new ConfigError(problems);
 }

@@ -9,6 +9,8 @@ export interface RedisFacts {
   readonly policy: string | undefined;
   /** False: a restart of Redis loses what is queued. Undefined: the server does not tell. */
   readonly persistent: boolean | undefined;
+  /** Its memory is used up: under `noeviction` it answers, and refuses whatever is to be kept. */
+  readonly full: boolean;
 }
 
 export interface RedisGuardOptions {
@@ -57,10 +59,11 @@ export class RedisGuard {
     }
   }
 
-  /** Readiness: the policy is right, or cannot be known. */
+  /** Readiness: the policy is right, or cannot be known, and there is room for jobs. */
   async check(): Promise<HealthResult> {
     try {
-      const wait = this.#facts?.policy === 'noeviction' ? RECHECK_MS : RECHECK_BAD_MS;
+      const fit = this.#facts?.policy === 'noeviction' && !this.#facts.full;
+      const wait = fit ? RECHECK_MS : RECHECK_BAD_MS;
       if (!this.#facts || Date.now() - this.#readAt > wait) {
         this.#facts = await readRedisFacts(this.#options.redis);
         this.#readAt = Date.now();
@@ -68,24 +71,24 @@ export class RedisGuard {
     } catch {
       return NO_ANSWER;
     }
-    const { policy, persistent } = this.#facts;
+    const { policy, persistent, full } = this.#facts;
     if (persistent === false) {
       this.#warn('Redis keeps nothing on disk: when it restarts, tasks under way begin again (appendonly yes)');
     }
-    if (policy === undefined) {
-      if (!this.#options.override) {
-        this.#warn(
-          'Redis hides its maxmemory-policy. Make sure that it is "noeviction", or jobs will vanish under memory ' +
-            'pressure; then set QUICKSILVER_REDIS_POLICY_OVERRIDE=1',
-        );
-      }
-      return { ok: true };
+    if (policy !== undefined && policy !== 'noeviction') {
+      return {
+        ok: false,
+        reason: `Redis has maxmemory-policy "${policy}" and may drop jobs and locks: set it to "noeviction"`,
+      };
     }
-    if (policy === 'noeviction') return { ok: true };
-    return {
-      ok: false,
-      reason: `Redis has maxmemory-policy "${policy}" and may drop jobs and locks: set it to "noeviction"`,
-    };
+    if (full) return { ok: false, reason: 'Redis has used up its memory and refuses jobs: raise its "maxmemory"' };
+    if (policy === undefined && !this.#options.override) {
+      this.#warn(
+        'Redis hides its maxmemory-policy. Make sure that it is "noeviction", or jobs will vanish under memory ' +
+          'pressure; then set QUICKSILVER_REDIS_POLICY_OVERRIDE=1',
+      );
+    }
+    return { ok: true };
   }
 
   #warn(text: string): void {
@@ -106,10 +109,12 @@ export async function readRedisFacts(redis: Redis): Promise<RedisFacts> {
     infoOf(redis, 'persistence'),
   ]);
   const aof = persistence.get('aof_enabled');
+  const limit = Number(memory.get('maxmemory') ?? 0);
   const known = aof !== undefined && save !== undefined;
   return {
     policy: policy ?? memory.get('maxmemory_policy'),
     persistent: aof === '1' ? true : known ? save !== '' : undefined,
+    full: limit > 0 && Number(memory.get('used_memory')) >= limit,
   };
 }
 

@@ -1,6 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import type { INestApplication, Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
+import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { Logger } from 'pino';
 import { NestLogger } from '../logger.ts';
 import { installShutdown } from './shutdown.ts';
@@ -24,11 +25,13 @@ export interface RunningService {
 /** Makes the Nest app, listens, says `listening` with url and port in one log line, and drains on SIGTERM and SIGINT. */
 export async function startService(module: Type | object, options: ServiceOptions): Promise<RunningService> {
   const { logger, bind, port, grace, configure } = options;
-  const app = await NestFactory.create(module, {
+  const express = await NestFactory.create<NestExpressApplication>(module, {
     logger: new NestLogger(logger),
     abortOnError: false,
     forceCloseConnections: true,
   });
+  express.disable('x-powered-by'); // what it runs on is nobody's business
+  const app: INestApplication = express;
   // Before listening: a stop signal during start-up drains too.
   installShutdown({ close: () => app.close(), logger, grace });
   await configure?.(app);

@@ -86,6 +86,7 @@ export class JobService<Data extends TaskPayload, Result> implements OnModuleIni
   #heartbeat: Heartbeat | undefined;
   #poll: NodeJS.Timeout | undefined;
   #polling = false;
+  #reading: Promise<void> = Promise.resolve();
 
   constructor(options: JobServiceOptions<Data, Result>, health: HealthRegistry, metrics: JobMetrics) {
     this.#options = options;
@@ -212,8 +213,16 @@ export class JobService<Data extends TaskPayload, Result> implements OnModuleIni
     return missing === 0 ? { ok: true } : { ok: false, reason: `${missing} volume(s) not served yet` };
   }
 
-  /** The concurrency set through the API, per worker process; without one the configured number holds. */
-  async #readConcurrency(): Promise<void> {
+  /**
+   * The concurrency set through the API, per worker process; without one the configured number holds. One reading after
+   * the other: a change takes a moment, and an older reading must not be what a queue ends with.
+   */
+  #readConcurrency(): Promise<void> {
+    this.#reading = this.#reading.then(() => this.#applyConcurrency());
+    return this.#reading;
+  }
+
+  async #applyConcurrency(): Promise<void> {
     try {
       const set = await this.#redis.hgetall(REDIS_KEYS.concurrency);
       for (const { consumer, work } of this.#lanes) {

@@ -33,6 +33,10 @@ describe('loadConfig', () => {
     });
   });
 
+  it('says of a setting without a default that it is not set', () => {
+    expect(problemsOf({}).message).toBe('the configuration cannot be used:\n  QUICKSILVER_VOLUMES: is not set');
+  });
+
   it('takes an empty variable for one that is not set', () => {
     expect(loadConfig(Config, { ...minimal, QUICKSILVER_PORT: '', REDIS_URL: '' })).toMatchObject({
       QUICKSILVER_PORT: 7080,

@@ -58,6 +58,13 @@ describe('K073: RedisGuard', () => {
     expect(warnings).toEqual([expect.stringContaining('keeps nothing on disk')]);
   });
 
+  it('does not call a server ready that answers and has no room for jobs', async () => {
+    await server.command('CONFIG', 'SET', 'maxmemory', '1mb');
+    const { results } = await check('default');
+    await server.command('CONFIG', 'SET', 'maxmemory', '0');
+    expect(results[0]).toEqual({ ok: false, reason: expect.stringContaining('memory') });
+  });
+
   it('says so when nobody answers', async () => {
     const redis = new Redis({ path: '/tmp/no-such-socket', maxRetriesPerRequest: 0, retryStrategy: () => null });
     redis.on('error', () => {});

@@ -409,6 +409,39 @@ describe('concurrency', () => {
     await stop();
   });
 
+  it('ends with the latest number, however quickly changes of several queues follow each other', async () => {
+    const [volume, other] = [newVolume(), newVolume()];
+    const { stop, service, lines } = await site.start({
+      volume,
+      run: async () => 'done',
+      options: {
+        volumes: [volume, other].map((name) => ({ name, path: '/' })),
+        watch: {
+          newWorker: (name, processor, options) => {
+            const worker = new Worker(name, processor, options);
+            const pause = worker.pause.bind(worker);
+            // While one queue is being changed, the next change is told.
+            worker.pause = async (...args) => {
+              await sleep(200);
+              return pause(...args);
+            };
+            return worker;
+          },
+        },
+      },
+    });
+    await waitFor(() => lines.filter(({ msg }) => msg === 'taking jobs').length === 2);
+    const queues = service.consumers.map(({ queue }) => queue);
+    for (const [at, queue] of queues.entries()) {
+      await site.redis.hset(REDIS_KEYS.concurrency, queue, String(5 + at));
+      await site.redis.publish(REDIS_KEYS.concurrencyChannel, queue);
+      await sleep(50);
+    }
+    await sleep(700);
+    expect(service.consumers.map(({ concurrency }) => concurrency)).toEqual([5, 6]);
+    await stop();
+  });
+
   it('is read at start', async () => {
     const volume = newVolume();
     await site.redis.hset(REDIS_KEYS.concurrency, `clone@${volume}`, '4');
