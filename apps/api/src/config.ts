@@ -1,4 +1,4 @@
-import { commonSettings, directories, milliseconds, port, volumes, wholeNumber } from '@quicksilver/app-kit';
+import { commonSettings, directories, flag, milliseconds, port, volumes, wholeNumber } from '@quicksilver/app-kit';
 import { z } from 'zod';
 
 /** `16`, or `16,spare=4` with exceptions for volumes: tasks that may be under way at once. */
@@ -24,6 +24,8 @@ export const ApiConfig = z.object({
   /** The first one is the default of new mirrors. Paths matter here only for a scan after the database was lost. */
   QUICKSILVER_VOLUMES: volumes,
   QUICKSILVER_SOURCE_ROOTS: directories,
+  /** 1: sources may be addresses in private networks. The writer has the last word. */
+  QUICKSILVER_ALLOW_PRIVATE_SOURCES: flag,
   QUICKSILVER_SLOTS: slots.default(new Map()),
   QUICKSILVER_TICK: milliseconds(1000, 10),
   /** How long a flow may be missing or failed before its task gets another. */

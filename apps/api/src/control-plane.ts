@@ -87,7 +87,11 @@ export async function startControlPlane(config: ApiConfig, logger: Logger): Prom
   const kick = () => loop.kick();
   settlement.onSettled(kick);
   const tasks = new TasksService({ db, flows, signals, directory, settlement, events });
-  const sources = { roots: config.QUICKSILVER_SOURCE_ROOTS, isDirectory };
+  const sources = {
+    roots: config.QUICKSILVER_SOURCE_ROOTS,
+    isDirectory,
+    allowPrivate: config.QUICKSILVER_ALLOW_PRIVATE_SOURCES,
+  };
   const mirrors = new MirrorsService({ db, sources, volumes, tasks, kick });
   const streams = started.use(
     new TaskStreams({

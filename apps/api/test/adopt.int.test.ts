@@ -1,7 +1,8 @@
-import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { cloneToStaging, closeTask, Volume } from '@quicksilver/mirror';
-import { fixturePath, startRedis, type TestRedis, tmpDir } from '@quicksilver/testing';
+import { fixturePath, serveBytes, sourceServer, startRedis, type TestRedis, tmpDir } from '@quicksilver/testing';
 import { TestDataPlane } from './support/data-plane.ts';
 import { ApiHome, accepted } from './support/harness.ts';
 
@@ -49,6 +50,28 @@ describe('a database that was lost', () => {
     expect(again.task).toMatchObject({ number: 8 });
     await api.settled(again.task.id);
     expect(workers.cloned[0]).toMatchObject({ task: { number: 8 } });
+  });
+
+  it('K024: takes addresses from receipts again, but not those whose query was left out', async () => {
+    using dir = tmpDir('quicksilver-adopt');
+    const bytes = readFileSync(fixturePath('stream/basic.stream-v2.hg'));
+    await using server = await sourceServer((request, response) => serveBytes(request, response, { bytes }));
+    const volume = await Volume.init(dir.join('volume'), { name: 'main' });
+    const signal = AbortSignal.timeout(20_000);
+    const publish = async (mirror: string, path: string) => {
+      const lane = { task: { id: randomUUID(), number: 1 }, mirror };
+      const source = { kind: 'bundle-url', url: server.url(path) } as const;
+      const request = { ...lane, source, settings: {}, fetch: { allowPrivate: true } };
+      const written = await cloneToStaging(volume, request, { signal });
+      const close = { ...lane, source, written, cancelled: false, flush: false } as const;
+      await closeTask(volume, { ...close, action: 'publish', verify: 'quick' }, { signal });
+    };
+    await publish('plain', '/a.hg');
+    await publish('signed', '/a.hg?sig=s3same');
+    await using home = new ApiHome(redis);
+    const api = await home.start({ QUICKSILVER_VOLUMES: `main=${dir.join('volume')}` });
+    expect(await api.mirror('plain')).toMatchObject({ state: 'ready', source: server.url('/a.hg') });
+    expect(await api.mirror('signed')).toMatchObject({ state: 'ready', source: null });
   });
 
   it('goes on behind the volume when it is older than that', async () => {

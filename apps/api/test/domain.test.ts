@@ -106,7 +106,7 @@ describe('states as they are shown', () => {
 });
 
 describe('sources', () => {
-  const policy = { roots: ['/srv/in/', '/data'], isDirectory: async () => false };
+  const policy = { roots: ['/srv/in/', '/data'], isDirectory: async () => false, allowPrivate: false };
   it.each([
     ['/srv/in/a.hg', '/srv/in/a.hg'],
     ['//srv/./in/x/../a.hg/', '/srv/in/a.hg'],
@@ -117,13 +117,27 @@ describe('sources', () => {
   });
 
   it.each([
+    ['HTTP://H.example:80/a/../b c.hg', 'http://h.example/b%20c.hg'],
+    ['https://h.example/a%23b+c?x=1', 'https://h.example/a%23b+c?x=1'],
+  ])('%s is taken as %s', async (text, url) => {
+    expect(await acceptSource(text, policy)).toEqual({ kind: 'bundle-url', url });
+  });
+
+  it.each([
     ['/srv/inside/a.hg', 'HG_POLICY'],
     ['/srv/in', 'HG_POLICY'],
     ['/srv/in/../../etc/passwd', 'HG_POLICY'],
     ['a.hg', 'HG_USAGE'],
     ['/data/a\0b', 'HG_USAGE'],
     [`/data/${'é'.repeat(3000)}`, 'HG_USAGE'],
-    ['https://u:p@h/', 'HG_NOT_YET'],
+    ['https://u:p@h/', 'HG_USAGE'],
+    ['https://u@h/', 'HG_USAGE'],
+    ['https://h/a#b', 'HG_USAGE'],
+    ['https:h/a', 'HG_USAGE'],
+    ['http://127.0.0.1/a', 'HG_POLICY'],
+    ['http://2130706433/a', 'HG_POLICY'],
+    ['http://[::ffff:10.0.0.1]/a', 'HG_POLICY'],
+    ['ssh://h/a', 'HG_NOT_YET'],
     ['file:///data/a.hg', 'HG_NOT_YET'],
     ['gopher://h/', 'HG_UNSUPPORTED'],
   ])('%j is refused as %s', async (text, code) => {

@@ -82,8 +82,10 @@ describe('problem documents', () => {
     for (const [body, allowed] of [
       [{ source: source('a'), verify: 'full' }, ['quick']],
       [{ source: source('a'), verify: 'sample' }, ['quick']],
-      [{ source: 'https://example.org/repo' }, ['the absolute path of a stream bundle']],
-      [{ source: 'ssh://example.org/repo' }, ['the absolute path of a stream bundle']],
+      [
+        { source: 'ssh://example.org/repo' },
+        ['the absolute path of a stream bundle', 'its http:// or https:// address'],
+      ],
     ] as const) {
       const answer = problem(await post({ name: 'later', ...body }));
       expect(answer).toMatchObject({ status: 422, code: 'HG_NOT_YET', errors: [{ allowed }] });
@@ -96,6 +98,8 @@ describe('problem documents', () => {
   it('K103, K105: never repeat a password or take an option for an address', async () => {
     for (const from of [
       'https://user:hunter2@example.org/repo?token=hunter2',
+      'https://user:hunter2@example.org:99999/',
+      'https:user:hunter2@example.org',
       'ftp://user:hunter2@example.org/',
       'ssh://-oProxyCommand=hunter2/repo',
       '--config=hunter2',
@@ -104,6 +108,32 @@ describe('problem documents', () => {
       expect(answer.status).toBeGreaterThanOrEqual(400);
       expect(JSON.stringify(answer.body)).not.toContain('hunter2');
     }
+  });
+
+  it('K101: say at once that a plain address lies in a private network, and take it when that is allowed', async () => {
+    const from = 'http://169.254.169.254/latest/x.hg';
+    const refused = problem(await post({ name: 'inside', source: from }));
+    expect(refused).toMatchObject({ status: 403, code: 'HG_POLICY' });
+    expect(refused.advice).toContain('QUICKSILVER_ALLOW_PRIVATE_SOURCES');
+    await using open = new ApiHome(redis);
+    const service = await open.start({ QUICKSILVER_ALLOW_PRIVATE_SOURCES: '1' });
+    expect((await service.create('inside', from)).mirror.source).toBe(from);
+  });
+
+  it('K029: a digest comes with the address it is of, and in a form that can be checked', async () => {
+    const from = 'https://example.org/x.hg';
+    const digest = `sha256:${'0a'.repeat(32)}`;
+    for (const body of [
+      { source: from, digest: 'md5:00' },
+      { source: from, digest: 'sha256:00' },
+      { source: source('a'), digest },
+    ]) {
+      expect(problem(await post({ name: 'digest', ...body }))).toMatchObject({ status: 400, code: 'HG_USAGE' });
+    }
+    expect(problem(await api.request('PATCH', '/v1/mirrors/taken', { digest })).status).toBe(400);
+    expect((await post({ name: 'digest', source: from, digest })).status).toBe(202);
+    expect((await post({ name: 'digest', source: from, digest })).status).toBe(200);
+    expect((await post({ name: 'digest', source: from })).status).toBe(409);
   });
 
   it('name the setting when no local path is allowed', async () => {
@@ -116,6 +146,18 @@ describe('problem documents', () => {
 });
 
 describe('names and paths', () => {
+  it('K056: equal addresses are one source, different ones are not; K024: a signature is not told', async () => {
+    const first = await api.create('addressed', 'HTTPS://Example.org:443/a b.hg?sig=s3same');
+    expect(first.mirror.source).toBe('https://example.org/a%20b.hg?...');
+    expect(first.task).toMatchObject({ source: 'https://example.org/a%20b.hg?...' });
+    const again = await post({ name: 'addressed', source: 'https://example.org/x/../a%20b.hg?sig=s3same' });
+    expect(again.status).toBe(200);
+    expect((await post({ name: 'addressed', source: 'https://example.org/a+b.hg?sig=s3same' })).status).toBe(409);
+    for (const path of ['/v1/mirrors/addressed', '/v1/mirrors', '/v1/tasks', `/v1/tasks/${first.task.id}`]) {
+      expect(JSON.stringify((await api.request('GET', path)).body)).not.toContain('s3same');
+    }
+  });
+
   it('K057: names survive the round trip through addresses', async () => {
     const names = [
       'mozilla/central',

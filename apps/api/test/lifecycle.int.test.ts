@@ -86,7 +86,7 @@ describe('the life of a mirror', () => {
     const again = accepted(await api.request('POST', '/v1/mirrors/moved/clone'));
     expect(again.outcome).toBe('created');
     expect(await api.settled(again.task.id)).toMatchObject({ outcome: 'ready', number: 2, source: source('new') });
-    expect(workers.cloned.at(-1)?.source.path).toBe(source('new'));
+    expect(workers.cloned.at(-1)?.source).toEqual({ kind: 'bundle-file', path: source('new') });
     expect(await api.mirror('moved')).toMatchObject({ state: 'ready', problem: null });
   });
 
@@ -220,7 +220,9 @@ describe('what a caller is told', () => {
     hold.open();
     await api.settled(follow ?? '');
     expect(most).toBe(1);
-    expect(workers.cloned.map(({ source: { path } }) => path)).toEqual([source('a'), source('latest')]);
+    expect(workers.cloned.map((job) => job.source)).toEqual(
+      [source('a'), source('latest')].map((path) => ({ kind: 'bundle-file', path })),
+    );
   });
 
   it('takes the tasks of one mirror in the order of its lane', async () => {

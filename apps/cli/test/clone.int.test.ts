@@ -1,8 +1,18 @@
 import { spawn } from 'node:child_process';
-import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from '@jest/globals';
-import { fixturePath, fixtures, realHg, type SpawnResult, tmpDir, waitFor } from '@quicksilver/testing';
+import {
+  fixturePath,
+  fixtures,
+  realHg,
+  type SpawnResult,
+  serveBytes,
+  sourceServer,
+  tmpDir,
+  waitFor,
+} from '@quicksilver/testing';
 import { runCli } from './run-cli.ts';
 
 const basic = fixturePath('stream/basic.stream-v2.hg');
@@ -51,6 +61,32 @@ describe('quicksilver clone', () => {
       /repo: 17 files, 7.22 kB in .*; 15 changesets, 3 heads; proved \(quick\) and flushed\n$/,
     );
     expect(await hg.run(['verify', '-R', dir.join('repo')])).toMatchObject({ code: 0 });
+    expect(readdirSync(dir.path)).toEqual(['repo']);
+  });
+
+  it('K020, K103: fetches from an address, through cuts, and tells no password', async () => {
+    using dir = tmpDir();
+    const bytes = readFileSync(basic);
+    await using server = await sourceServer((request, response, n) => {
+      if (request.url !== '/basic.hg') response.writeHead(403).end();
+      else serveBytes(request, response, { bytes, ...(n === 1 ? { cutAfter: 2000 } : {}) });
+    });
+    const at = (path: string) => server.url(path).replace('//', '//me:hunter2@');
+    const sha256 = createHash('sha256').update(bytes).digest('hex');
+    const args = ['clone', '--json', '--no-flush', '--digest', `sha256:${sha256}`, at('/basic.hg'), dir.join('repo')];
+    const result = await runCli(args);
+    expect(result).toMatchObject({ code: 0, stderr: '' });
+    expect(JSON.parse(result.stdout.trim().split('\n').at(-1) ?? '')).toMatchObject({
+      type: 'result',
+      write: { files: 17, fetch: { sha256, digestMatched: true, tries: 2, received: bytes.length } },
+    });
+    const refused = await runCli(['clone', at('/secret.hg'), dir.join('other')], { env: { QUICKSILVER_DEBUG: '1' } });
+    expect(refused.code).toBe(1);
+    expect(refused.stderr).toContain(`//me@127.0.0.1:${server.port}/secret.hg`);
+    const wrong = ['clone', '--digest', `sha256:${'0'.repeat(64)}`, at('/basic.hg'), dir.join('other')];
+    const other = await runCli(wrong);
+    expect(other.stderr).toContain('the digest of what was fetched is another than the wanted one');
+    for (const { stdout, stderr } of [result, refused, other]) expect(stdout + stderr).not.toContain('hunter2');
     expect(readdirSync(dir.path)).toEqual(['repo']);
   });
 

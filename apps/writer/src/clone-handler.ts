@@ -34,6 +34,8 @@ export class CloneHandler implements JobHandler<CloneData, CloneResult> {
       access: volumeAccess(config),
       job,
       sourceRoots: config.QUICKSILVER_SOURCE_ROOTS,
+      allowPrivateSources: config.QUICKSILVER_ALLOW_PRIVATE_SOURCES,
+      maxDownload: config.QUICKSILVER_MAX_DOWNLOAD,
       lockDuration: config.QUICKSILVER_LOCK_DURATION,
       settings: {
         writers: job.settings.writers ?? config.QUICKSILVER_WRITERS,

@@ -8,6 +8,8 @@ export const CloneWork = z.object({
   access: VolumeAccess,
   job: CloneData,
   sourceRoots: z.array(z.string()),
+  allowPrivateSources: z.boolean(),
+  maxDownload: z.int().positive(),
   lockDuration: z.int().positive(),
   settings: z.object({
     writers: z.int().positive().optional(),

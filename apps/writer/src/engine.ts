@@ -8,9 +8,10 @@ dieWithParent();
 
 serveEngine({
   clone: async (params, { signal, onProgress }) => {
-    const { volume, access, job, sourceRoots, lockDuration, settings } = CloneWork.parse(params);
+    const { volume, access, job, sourceRoots, lockDuration, settings, ...allowed } = CloneWork.parse(params);
     const { task, mirror, source } = job;
-    const request = { task, mirror: mirror.name, source, sourceRoots, settings };
+    const fetch = { allowPrivate: allowed.allowPrivateSources, limits: { maxBytes: allowed.maxDownload } };
+    const request = { task, mirror: mirror.name, source, sourceRoots, settings, fetch };
     return cloneToStaging(await Volume.open(volume, { access }), request, { signal, onProgress, lockDuration });
   },
 });

@@ -66,6 +66,51 @@ export const ERROR_CODES = {
     retryable: true,
     advice: 'The source changed while it was read: start again once it is complete.',
   },
+  HG_SOURCE_GONE: {
+    class: 'source',
+    retryable: false,
+    advice: 'There is nothing at this address any more: check it, or give the mirror another source.',
+  },
+  HG_SOURCE_DENIED: {
+    class: 'source',
+    retryable: false,
+    advice: 'The source does not let this client in: check its permissions, or ask for a fresh address.',
+  },
+  HG_SOURCE_BUSY: {
+    class: 'source',
+    retryable: false,
+    advice: 'The source asks to be left alone for longer than a task waits: clone again after that time.',
+  },
+  HG_REDIRECT: {
+    class: 'source',
+    retryable: false,
+    advice: 'The source leads elsewhere in a way that cannot be followed: give the address it should end at.',
+  },
+  HG_DIGEST: {
+    class: 'source',
+    retryable: false,
+    advice: 'The bundle is not the one that was announced: do not use it before you know why it was changed.',
+  },
+  HG_NETWORK: {
+    class: 'network',
+    retryable: true,
+    advice: 'It is tried again; what has arrived is kept.',
+  },
+  HG_UNREACHABLE: {
+    class: 'network',
+    retryable: false,
+    advice: 'The network or the server failed on every try: check both, then clone again.',
+  },
+  HG_HOST_UNKNOWN: {
+    class: 'network',
+    retryable: false,
+    advice: "Check the spelling of the host's name and the name servers of this machine.",
+  },
+  HG_TLS: {
+    class: 'network',
+    retryable: false,
+    advice: "Check the server's certificate; NODE_EXTRA_CA_CERTS=FILE adds an authority of your own.",
+  },
   HG_UNPROVED: {
     class: 'format',
     retryable: false,

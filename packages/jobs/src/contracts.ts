@@ -9,9 +9,21 @@ const count = z.int().nonnegative();
 export const VerifyLevel = z.enum(['quick', 'sample', 'full']);
 export type VerifyLevel = z.infer<typeof VerifyLevel>;
 
+/** http(s) in its normal form, as the API makes it; user info would be a credential. */
+const BundleAddress = z
+  .string()
+  .max(8192)
+  .regex(/^https?:\/\/[^/@?#\s]+\/[^\s#]*$/, 'an http(s) address without user, password and fragment');
+
+/** Checked over the whole file before any of it is used. */
+export const BundleDigest = z
+  .string()
+  .regex(/^(sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128})$/, 'sha256: or sha512: and the hex digits, in lower case');
+
 /** Where a clone comes from. References only: no bytes, no credentials. */
 export const SourceRef = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('bundle-file'), path: z.string().min(1).max(4096) }),
+  z.strictObject({ kind: z.literal('bundle-url'), url: BundleAddress, digest: BundleDigest.optional() }),
 ]);
 export type SourceRef = z.infer<typeof SourceRef>;
 
@@ -96,7 +108,7 @@ export type TaskOutcome = z.infer<typeof TaskOutcome>;
 export const Progress = z.strictObject({
   v: z.literal(1),
   taskId: z.uuid(),
-  stage: z.enum(['plan', 'write', 'seal', 'prove', 'flush', 'publish']),
+  stage: z.enum(['plan', 'fetch', 'write', 'seal', 'prove', 'flush', 'publish']),
   files: z.strictObject({ done: count, total: count }),
   bytes: z.strictObject({ done: count, total: count }),
   /** Bytes per second over the last few seconds. */

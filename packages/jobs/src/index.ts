@@ -1,4 +1,5 @@
 export {
+  BundleDigest,
   CancelSignal,
   CloneData,
   CloneResult,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { CloneData, CloneResult, CloseData, Progress, TaskOutcome } from '../src/contracts.ts';
+import { CloneData, CloneResult, CloseData, Progress, SourceRef, TaskOutcome } from '../src/contracts.ts';
 import { type TaskRequest, taskFlow } from '../src/flow.ts';
 import { JOB_KINDS, parseQueueName, queueName } from '../src/names.ts';
 import { parsePayload } from '../src/parse.ts';
@@ -71,6 +71,23 @@ describe('parsePayload', () => {
   it.each([[null], ['text'], [[]], [{}], [{ v: '1' }], [{ v: 1.5 }]])('calls %j malformed', (payload) => {
     for (const schema of [CloneData, CloseData, CloneResult, Progress, TaskOutcome]) {
       expect(parsePayload<unknown>(schema, payload).kind).toBe('malformed');
+    }
+  });
+});
+
+describe('sources', () => {
+  const url = (text: string) => SourceRef.safeParse({ kind: 'bundle-url', url: text }).success;
+
+  it('K103: an address in a job has no user and no password', () => {
+    expect(url('https://example.org/a.hg?x=1@2')).toBe(true);
+    for (const text of [
+      'https://me:secret@example.org/a',
+      'https://me@example.org/',
+      'ssh://h/a',
+      '/a',
+      'http://h/a#b',
+    ]) {
+      expect(url(text)).toBe(false);
     }
   });
 });

@@ -13,6 +13,9 @@ export const CLONE_CHECKPOINTS = [
   'clone-sealed',
 ] as const;
 
+/** Passed between fence and writing where the source is an address. */
+export const FETCH_CHECKPOINTS = ['fetch-spool-taken', 'fetch-done'] as const;
+
 export const CLOSE_CHECKPOINTS = [
   'close-begun',
   'close-proved',
@@ -45,6 +48,7 @@ export const LOCAL_CHECKPOINTS = [
 
 export type Checkpoint =
   | (typeof CLONE_CHECKPOINTS)[number]
+  | (typeof FETCH_CHECKPOINTS)[number]
   | (typeof CLOSE_CHECKPOINTS)[number]
   | (typeof RETIRE_CHECKPOINTS)[number]
   | (typeof LOCAL_CHECKPOINTS)[number];

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type FaultRecord, faultError, faultRecord, HgError } from '@quicksilver/hg-types';
 import type { WriteReceipt } from '@quicksilver/stream-clone';
 import { DEFAULT_LOCK_DURATION, type MirrorContext, report } from './context.ts';
-import { holdLane, isLostByRestart, isWritten, type LaneTask, type Written } from './fences.ts';
+import { type CloneWrite, holdLane, isLostByRestart, isWritten, type LaneTask, type Written } from './fences.ts';
 import { flushVolume } from './flush.ts';
 import { findReceiptOfTask } from './generations.ts';
 import { readLane } from './lane/lane.ts';
@@ -209,7 +209,7 @@ async function proveAndFlush(volume: Volume, { request, written }: ProofInput, c
       task: { id: task.id, number: task.number },
       fence,
       engine: { name: 'quicksilver', version: ENGINE_VERSION },
-      source: { kind: 'bundle-file', path: request.source?.path ?? write.source.path, size: write.source.size },
+      source: sourceOf(request, write),
       method: methodOf(write),
       proof,
       write,
@@ -224,7 +224,14 @@ async function proveAndFlush(volume: Volume, { request, written }: ProofInput, c
   }
 }
 
+function sourceOf({ source }: CloseRequest, write: CloneWrite): ReceiptDraft['source'] {
+  if (write.fetch) return { kind: 'bundle-url', ...write.fetch };
+  const path = source?.kind === 'bundle-file' ? source.path : write.source.path;
+  return { kind: 'bundle-file', path, size: write.source.size };
+}
+
 /** The ladder has one rung yet: a bundle that the user gave. */
-function methodOf(write: WriteReceipt): ReceiptDraft['method'] {
-  return { name: write.method, why: 'the source is a bundle file that holds a stream clone' };
+function methodOf(write: CloneWrite): ReceiptDraft['method'] {
+  const what = write.fetch ? 'the address of a bundle' : 'a bundle file';
+  return { name: write.method, why: `the source is ${what} that holds a stream clone` };
 }

@@ -2,7 +2,7 @@ import type { Checkpoint } from './checkpoints.ts';
 import type { LockOptions, LockWait } from './lane/lock-file.ts';
 
 export interface MirrorProgress {
-  readonly stage: 'plan' | 'write' | 'seal' | 'prove' | 'flush' | 'publish';
+  readonly stage: 'plan' | 'fetch' | 'write' | 'seal' | 'prove' | 'flush' | 'publish';
   readonly files: { readonly done: number; readonly total: number };
   readonly bytes: { readonly done: number; readonly total: number };
   /** For example the holder of a lock that is waited for. */

@@ -4,6 +4,7 @@ import { bootId } from '@quicksilver/native';
 import type { WriteReceipt } from '@quicksilver/stream-clone';
 import { lockOptions, type MirrorContext } from './context.ts';
 import { makeDirectory, writeDurably } from './durable.ts';
+import type { FetchReceipt } from './fetch.ts';
 import { readableReceipt } from './generations.ts';
 import { Lane, readLane } from './lane/lane.ts';
 import { isCount, isObject, type LaneRecord } from './lane/record.ts';
@@ -17,7 +18,12 @@ export interface Written {
   readonly fence: number;
   /** Name below `staging/`. */
   readonly staging: string;
-  readonly write: WriteReceipt;
+  readonly write: CloneWrite;
+}
+
+/** What the engine wrote, and how the bundle came here if it had to be fetched. */
+export interface CloneWrite extends WriteReceipt {
+  readonly fetch?: FetchReceipt | undefined;
 }
 
 export interface Attempt {
@@ -137,7 +143,7 @@ async function recordedEnd(volume: Volume, record: LaneRecord): Promise<Written>
   throw new HgError('HG_FENCED', 'the task has ended already', { mirror, state: state ?? 'unknown' });
 }
 
-async function readWriteReceipt(volume: Volume, staging: string): Promise<WriteReceipt> {
+async function readWriteReceipt(volume: Volume, staging: string): Promise<CloneWrite> {
   const file = volume.paths.staging(`${staging}.write.json`);
   const value: unknown = JSON.parse(await readFile(file, 'utf8'));
   if (!isObject(value) || value.v !== 1 || !isWriteReceipt(value.write)) {
@@ -165,7 +171,7 @@ export function isWritten(value: unknown): value is Written {
   );
 }
 
-function isWriteReceipt(value: unknown): value is WriteReceipt {
+function isWriteReceipt(value: unknown): value is CloneWrite {
   return (
     isObject(value) &&
     value.v === 1 &&

@@ -5,7 +5,7 @@ import { tryHoldFoldersAlone } from './folders-lock.ts';
 import { discardGeneration, type GenerationEntry, listGenerations, readableReceipt } from './generations.ts';
 import { Lane, readLane } from './lane/lane.ts';
 import type { LaneRecord } from './lane/record.ts';
-import { parseStagingName, stagingName } from './layout.ts';
+import { isTaskId, parseStagingName, stagingName } from './layout.ts';
 import { removeEmptyFolders, shownGeneration } from './link.ts';
 import { decodeMirrorName } from './names.ts';
 import type { Receipt } from './receipt.ts';
@@ -25,6 +25,8 @@ export interface JanitorOptions {
 export interface JanitorReport {
   /** Entries of `staging/` that belonged to no live attempt. */
   readonly staging: number;
+  /** Downloads of tasks that are over, or that no lane knows. */
+  readonly spool: number;
   /** Generations removed: superseded long enough ago, or never shown. */
   readonly generations: number;
   readonly trash: number;
@@ -45,6 +47,7 @@ interface Round {
 export async function runJanitor(volume: Volume, options: JanitorOptions): Promise<JanitorReport> {
   const round: Round = { volume, options, busy: [], problems: [] };
   const staging = await clearStaging(round);
+  const spool = await clearSpool(round);
   const generations = await clearGenerations(round);
   const entries = await trashEntries(volume);
   const left = await emptyTrash(entries);
@@ -52,6 +55,7 @@ export async function runJanitor(volume: Volume, options: JanitorOptions): Promi
   const folders = await clearFolders(round);
   return {
     staging,
+    spool,
     generations,
     trash: entries.length - left.length,
     folders,
@@ -76,6 +80,24 @@ async function clearStaging(round: Round): Promise<number> {
     if (!attempt) problems.push(`staging holds something that is not ours: ${name}`);
     else if (!live.has(stagingName(attempt.taskId, attempt.fence)) && !(await options.isTaskAlive?.(attempt.taskId))) {
       if (await moveToTrash(volume, volume.paths.staging(name))) count++;
+    }
+  }
+  return count;
+}
+
+/** The same for downloads, which belong to a task rather than to one attempt of it. */
+async function clearSpool(round: Round): Promise<number> {
+  const { volume, options, problems } = round;
+  const names = await readdir(volume.paths.folder('spool'));
+  const live = names.length > 0 ? await liveAttempts(round) : undefined;
+  if (!live) return 0;
+  const tasks = new Set([...live].map((name) => parseStagingName(name)?.taskId));
+  let count = 0;
+  for (const name of names) {
+    options.signal.throwIfAborted();
+    if (!isTaskId(name)) problems.push(`spool holds something that is not ours: ${name}`);
+    else if (!tasks.has(name) && !(await options.isTaskAlive?.(name))) {
+      if (await moveToTrash(volume, volume.paths.spool(name))) count++;
     }
   }
   return count;

@@ -46,6 +46,10 @@ export class VolumePaths {
   staging(name: string): string {
     return join(this.root, 'staging', name);
   }
+  /** Downloads of one task; below it a folder per fence, of which only the latest is anybody's. */
+  spool(taskId: string): string {
+    return join(this.root, 'spool', checkTaskId(taskId));
+  }
   /** Shared by whoever puts a link below `mirrors/`, exclusive for whoever removes folders there. */
   get foldersLock(): string {
     return join(this.root, 'locks', FOLDERS_LOCK);
@@ -59,8 +63,16 @@ const TASK_ID = /^[A-Za-z0-9][A-Za-z0-9-]{0,63}$/;
 
 /** `<task>.<fence>`: the folder of one attempt. */
 export function stagingName(taskId: string, fence: number): string {
-  if (!TASK_ID.test(taskId)) throw new HgError('HG_USAGE', 'a task id is letters, digits and "-"', { task: taskId });
-  return `${taskId}.${fence}`;
+  return `${checkTaskId(taskId)}.${fence}`;
+}
+
+export function isTaskId(text: string): boolean {
+  return TASK_ID.test(text);
+}
+
+function checkTaskId(taskId: string): string {
+  if (!isTaskId(taskId)) throw new HgError('HG_USAGE', 'a task id is letters, digits and "-"', { task: taskId });
+  return taskId;
 }
 
 /**

@@ -16,19 +16,24 @@ import {
 import { basename, dirname, join, resolve } from 'node:path';
 import { HgError } from '@quicksilver/hg-types';
 import { syncFileSystem, tryFlock } from '@quicksilver/native';
-import { applyStreamBundle, type WriteReceipt } from '@quicksilver/stream-clone';
+import { applyStreamBundle } from '@quicksilver/stream-clone';
+import { parseDigest, parseSourceUrl } from '@quicksilver/wire';
 import type { WriteSettings } from './clone.ts';
 import { type MirrorContext, type MirrorProgress, report } from './context.ts';
 import { hasErrno, syncDirectory } from './durable.ts';
+import type { CloneWrite } from './fences.ts';
+import { type FetchedBundle, type FetchSettings, fetchBundle } from './fetch.ts';
 import { type Proof, proveQuick } from './proof/prove.ts';
 import { partIn } from './proof/small-files.ts';
-import { type CloneSource, resolveSource } from './source.ts';
+import { type BundleUrl, type CloneSource, resolveSource } from './source.ts';
 
 export interface LocalCloneOptions {
   readonly source: CloneSource;
   readonly dest: string;
   readonly settings: WriteSettings;
   readonly flush: boolean;
+  /** For sources that are addresses; private networks are allowed: it is a person's own command. */
+  readonly fetch?: Partial<FetchSettings> | undefined;
   readonly signal: AbortSignal;
   readonly onProgress?: ((progress: MirrorProgress) => void) | undefined;
   /** For tests: called between steps. */
@@ -39,7 +44,7 @@ export interface LocalReceipt {
   readonly v: 1;
   readonly path: string;
   readonly proof: Proof;
-  readonly write: WriteReceipt;
+  readonly write: CloneWrite;
   readonly flushed: boolean;
   readonly warnings: readonly string[];
 }
@@ -51,17 +56,23 @@ export interface LocalReceipt {
 export async function cloneLocal(options: LocalCloneOptions): Promise<LocalReceipt> {
   const { source, settings, signal, checkpoint } = options;
   report(options, 'plan');
-  const path = await resolveSource(source, undefined);
+  // What can be wrong with the source is seen before anything is made.
+  const given = source.kind === 'bundle-file' ? await resolveSource(source, undefined) : checkUrl(source);
   await using place = await Place.prepare(options.dest);
   await checkpoint?.('local-staged');
 
-  const write = await applyStreamBundle({
+  const fetched = source.kind === 'bundle-url' ? await fetchBeside(place, source, options) : undefined;
+  const path = fetched?.path ?? given;
+  const applied = await applyStreamBundle({
     source: { kind: 'file', path },
     root: place.repository,
     ...settings,
     signal,
     onProgress: (progress) => options.onProgress?.(progress),
   });
+  const write: CloneWrite = fetched
+    ? { ...applied, source: { ...applied.source, path: fetched.receipt.url }, fetch: fetched.receipt }
+    : applied;
   await checkpoint?.('local-written');
 
   report(options, 'prove');
@@ -79,6 +90,18 @@ export async function cloneLocal(options: LocalCloneOptions): Promise<LocalRecei
   await checkpoint?.('local-renamed');
   const warnings = [...write.warnings, ...proof.warnings];
   return { v: 1, path: place.dest, proof, write, flushed: options.flush, warnings };
+}
+
+/** The bundle lies in the hidden folder until that goes, when DEST is shown or the clone has failed. */
+async function fetchBeside(place: Place, source: BundleUrl, options: LocalCloneOptions): Promise<FetchedBundle> {
+  const spool = join(place.hidden, 'spool');
+  await mkdir(spool, { mode: 0o700 });
+  return fetchBundle(source, spool, { settings: { allowPrivate: true, ...options.fetch }, ctx: options });
+}
+
+function checkUrl({ url, digest }: BundleUrl): string {
+  if (digest !== undefined) parseDigest(digest);
+  return parseSourceUrl(url).shown;
 }
 
 /** DEST and the hidden folder beside it, which is locked for as long as its owner lives. */

@@ -2,12 +2,17 @@ import { readFile } from 'node:fs/promises';
 import { HgError } from '@quicksilver/hg-types';
 import type { WriteReceipt } from '@quicksilver/stream-clone';
 import { hasErrno } from './durable.ts';
+import type { CloneWrite } from './fences.ts';
+import type { FetchReceipt } from './fetch.ts';
 import { isCount, isObject, isTask } from './lane/record.ts';
 import type { Proof } from './proof/prove.ts';
-import type { CloneSource } from './source.ts';
+import type { BundleFile } from './source.ts';
 import type { TaskRef } from './task-ref.ts';
 
 const VERSION = 1;
+
+/** A source as it may be told to anyone. */
+export type ReceiptSource = (BundleFile & { readonly size: number }) | ({ readonly kind: 'bundle-url' } & FetchReceipt);
 
 /** What is known about a generation, kept beside it for as long as it exists. The shape is versioned. */
 export interface Receipt {
@@ -17,11 +22,11 @@ export interface Receipt {
   readonly task: TaskRef;
   readonly fence: number;
   readonly engine: { readonly name: 'quicksilver'; readonly version: string };
-  readonly source: CloneSource & { readonly size: number };
+  readonly source: ReceiptSource;
   /** The rung of the clone ladder that was taken, and why the ones above it were not. */
   readonly method: { readonly name: WriteReceipt['method']; readonly why: string };
   readonly proof: Proof;
-  readonly write: WriteReceipt;
+  readonly write: CloneWrite;
   /** Whether the file system was flushed before this was shown. */
   readonly flushed: boolean;
   readonly warnings: readonly string[];

@@ -9,6 +9,7 @@ import { failed, rethrowTransient, type Settled, settledFrom } from './outcome.t
 import { publish } from './publish.ts';
 import type { Receipt, ReceiptDraft } from './receipt.ts';
 import { type Retired, retireMirror } from './retire.ts';
+import { trashSpool } from './spool.ts';
 import type { TaskRef } from './task-ref.ts';
 import { trashStaging } from './trash.ts';
 import type { Volume } from './volume.ts';
@@ -151,7 +152,7 @@ interface Swept {
 
 /** Clears away what a task leaves once its end is recorded; whoever finds the end recorded does it again. */
 async function sweep(volume: Volume, { mirror, task, outcome }: Swept): Promise<string[]> {
-  const trash = await trashStaging(volume, task.id);
+  const trash = [...(await trashStaging(volume, task.id)), ...(await trashSpool(volume, task.id))];
   if (outcome.state === 'ready') return trash;
   const own = await findReceiptOfTask(volume, mirror, task);
   const shown = await shownGeneration(volume, mirror);

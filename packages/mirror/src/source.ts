@@ -1,20 +1,32 @@
 import { realpath, stat } from 'node:fs/promises';
 import { isAbsolute, resolve, sep } from 'node:path';
 import { HgError } from '@quicksilver/hg-types';
+import { parseSourceUrl } from '@quicksilver/wire';
 import { hasErrno } from './durable.ts';
 
-/** Where a clone comes from. */
-export interface CloneSource {
+export interface BundleFile {
   readonly kind: 'bundle-file';
   readonly path: string;
 }
 
+export interface BundleUrl {
+  readonly kind: 'bundle-url';
+  /** http or https. User info in it is for a person's own command line: services take none. */
+  readonly url: string;
+  /** `sha256:<hex>` or `sha512:<hex>`: anything else is never applied. */
+  readonly digest?: string | undefined;
+}
+
+/** Where a clone comes from. */
+export type CloneSource = BundleFile | BundleUrl;
+
 /**
  * One spelling per source, for comparing: doubled and trailing slashes and `.` go away, nothing else changes. A path
- * is a path: '#', '%23', '+' and blanks in it mean themselves.
+ * is a path: '#', '%23', '+' and blanks in it mean themselves. An address has the normal form of addresses.
  */
 export function sourceIdentity(source: CloneSource): string {
-  return `${source.kind} ${resolve(source.path)}`;
+  const place = source.kind === 'bundle-file' ? resolve(source.path) : parseSourceUrl(source.url).href;
+  return `${source.kind} ${place}`;
 }
 
 /**
@@ -23,7 +35,7 @@ export function sourceIdentity(source: CloneSource): string {
  * @param roots directories below which sources are allowed; undefined allows all (a person's own command line).
  * @returns the resolved path, which is the one to open: what was checked is what is read.
  */
-export async function resolveSource(source: CloneSource, roots: readonly string[] | undefined): Promise<string> {
+export async function resolveSource(source: BundleFile, roots: readonly string[] | undefined): Promise<string> {
   const { path } = source;
   if (path.includes('\0')) throw new HgError('HG_USAGE', 'a path holds no NUL', {});
   if (roots !== undefined && !isAbsolute(path))

@@ -14,8 +14,10 @@ export { HG_ENV, type HgResult, type HgRunner, type HgRunOptions, newestHg, type
 export { startRedis } from './redis.ts';
 export type { TestRedis, TestRedisOptions } from './redis-options.ts';
 export { type RepositoryFacts, repositoryFacts } from './repository-facts.ts';
+export { type ServedBytes, type SourceHandler, type SourceServer, serveBytes, sourceServer } from './source-server.ts';
 export { killGroup, type SpawnNodeOptions, type SpawnResult, spawnNode } from './spawn-node.ts';
 export { type SyntheticBundle, type SyntheticSettings, writeSyntheticBundle } from './synthetic-bundle.ts';
+export { TEST_CERTIFICATE } from './test-certificate.ts';
 export { tied } from './tied.ts';
 export { canMountDisk, type SmallDisk, type SmallDiskOptions, smallDisk, type TmpDir, tmpDir } from './tmp-dir.ts';
 export { type TreeEntry, treeEntries, treeHash } from './tree-hash.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { faultRecord } from '@quicksilver/hg-types';
 import { SourceRef } from '@quicksilver/jobs';
-import { type MirrorFacts, scanVolume, Volume } from '@quicksilver/mirror';
+import { type MirrorFacts, type ReceiptSource, scanVolume, Volume } from '@quicksilver/mirror';
 import { countMirrors, insertMirror, mirrorByName, updateMirror } from '../database/mirror-store.ts';
 import type { Database } from '../database/open-database.ts';
 import { json } from '../database/records.ts';
@@ -79,7 +79,10 @@ function mirrorRow(volume: string, { name, lane, receipt, generation, path }: Mi
   };
 }
 
-function requestOf(source: { readonly kind: string; readonly path: string }): CloneRequest | undefined {
-  const reference = SourceRef.safeParse({ kind: source.kind, path: source.path });
+/** An address whose query was left out is not the whole address: that mirror has to be given its source again. */
+function requestOf(source: ReceiptSource): CloneRequest | undefined {
+  if (source.kind === 'bundle-url' && source.queryLeftOut) return undefined;
+  const place = source.kind === 'bundle-url' ? { url: source.url } : { path: source.path };
+  const reference = SourceRef.safeParse({ kind: source.kind, ...place });
   return reference.success ? { source: reference.data, verify: 'quick', settings: {} } : undefined;
 }

@@ -36,6 +36,7 @@ export interface MirrorsParts {
 export interface MirrorWish {
   readonly name: string;
   readonly source: string;
+  readonly digest?: string | undefined;
   readonly volume?: string | undefined;
   readonly verify: CloneRequest['verify'];
   readonly settings: CloneRequest['settings'];
@@ -43,6 +44,7 @@ export interface MirrorWish {
 
 export interface MirrorChange {
   readonly source?: string | undefined;
+  readonly digest?: string | undefined;
   readonly verify?: CloneRequest['verify'] | undefined;
   readonly settings?: CloneRequest['settings'] | undefined;
 }
@@ -66,7 +68,8 @@ export class MirrorsService {
     const name = acceptName(wish.name);
     const volume = this.#acceptVolume(wish.volume);
     const verify = acceptLevel(wish.verify);
-    const request: CloneRequest = { source: await acceptSource(wish.source, sources), verify, settings: wish.settings };
+    const source = await acceptSource(wish.source, sources, wish.digest);
+    const request: CloneRequest = { source, verify, settings: wish.settings };
     return this.#commit(db, async (tx) => {
       const found = await mirrorByName(tx, name);
       const decision = decideCreate(found && (await factsOf(tx, found)), { request, volume });
@@ -128,7 +131,7 @@ export class MirrorsService {
   /** Works in every state. What is under way goes on as it was asked; what is only wanted follows the change. */
   async change(name: string, change: MirrorChange): Promise<MirrorRecord> {
     const { db, sources } = this.#parts;
-    const source = change.source === undefined ? undefined : await acceptSource(change.source, sources);
+    const source = change.source === undefined ? undefined : await acceptSource(change.source, sources, change.digest);
     const verify = change.verify === undefined ? undefined : acceptLevel(change.verify);
     return db.transaction().execute(async (tx) => {
       const mirror = await this.#found(tx, name);

@@ -6,7 +6,17 @@ export const CloneRequest = z.strictObject({ source: SourceRef, verify: VerifyLe
 export type CloneRequest = z.infer<typeof CloneRequest>;
 
 export function sameSource(a: SourceRef, b: SourceRef): boolean {
-  return a.kind === b.kind && a.path === b.path;
+  if (a.kind === 'bundle-file' || b.kind === 'bundle-file') return a.kind === b.kind && placeOf(a) === placeOf(b);
+  return a.url === b.url && a.digest === b.digest;
+}
+
+function placeOf(source: SourceRef): string {
+  return source.kind === 'bundle-file' ? source.path : source.url;
+}
+
+/** A source as it may be told to anyone: the query of an address may be a signature. */
+export function shownSource(source: SourceRef): string {
+  return placeOf(source).replace(source.kind === 'bundle-url' ? /\?.*$/s : /$^/, '?...');
 }
 
 export function sameRequest(a: CloneRequest, b: CloneRequest): boolean {

@@ -1,4 +1,4 @@
-import { EngineSettings, Problem, Progress, VerifyLevel, VolumeName } from '@quicksilver/jobs';
+import { BundleDigest, EngineSettings, Problem, Progress, VerifyLevel, VolumeName } from '@quicksilver/jobs';
 import { z } from 'zod';
 import {
   EVENT_TYPES,
@@ -19,12 +19,16 @@ const source = z
   .string()
   .min(1)
   .max(8192)
-  .describe('Absolute path of a stream bundle, below a directory of QUICKSILVER_SOURCE_ROOTS. URLs come later.');
+  .describe('Absolute path of a stream bundle, below a directory of QUICKSILVER_SOURCE_ROOTS, or its http(s) address.');
+const digest = BundleDigest.optional().describe(
+  'Of the bundle at an address, over the whole file: anything else is never used.',
+);
 
 export const CreateMirror = z
   .strictObject({
     name: names.describe('One or more segments; no name may be a path above or below another.'),
     source,
+    digest,
     volume: VolumeName.optional().describe('Default: the first volume that is configured.'),
     verify: VerifyLevel.default('quick'),
     settings: EngineSettings.default({}),
@@ -33,7 +37,13 @@ export const CreateMirror = z
 export type CreateMirror = z.infer<typeof CreateMirror>;
 
 export const ChangeMirror = z
-  .strictObject({ source: source.optional(), verify: VerifyLevel.optional(), settings: EngineSettings.optional() })
+  .strictObject({
+    source: source.optional(),
+    digest,
+    verify: VerifyLevel.optional(),
+    settings: EngineSettings.optional(),
+  })
+  .refine((change) => change.digest === undefined || change.source !== undefined, 'a digest comes with its source')
   .refine(
     (change) => Object.values(change).some((value) => value !== undefined),
     'nothing to change: give source, verify or settings',

@@ -1,4 +1,5 @@
 import type { MirrorRecord, TaskEventRecord, TaskRecord } from '../database/records.ts';
+import { shownSource } from '../domain/clone-request.ts';
 import { shownState } from '../domain/lifecycle.ts';
 import type { MirrorDetail, MirrorView, TaskDetail, TaskView } from './schemas.ts';
 
@@ -13,7 +14,7 @@ export function taskView(task: TaskRecord): TaskView {
     action: task.action,
     state: shownState(task),
     outcome: task.outcome,
-    source: task.request?.source.path ?? null,
+    source: task.request ? shownSource(task.request.source) : null,
     generation: task.generation,
     problem: task.problem,
     createdAt: isoTime(task.createdAt),
@@ -26,7 +27,7 @@ export function mirrorView(mirror: MirrorRecord): MirrorView {
   return {
     name: mirror.name,
     volume: mirror.volume,
-    source: mirror.request?.source.path ?? null,
+    source: mirror.request ? shownSource(mirror.request.source) : null,
     verify: mirror.request?.verify ?? 'quick',
     settings: mirror.request?.settings ?? {},
     state: mirror.state,

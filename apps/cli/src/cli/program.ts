@@ -25,12 +25,13 @@ export function buildProgram(done: (code: number) => void): Command {
     .showHelpAfterError('(--help lists what there is)');
 
   common(program.command('clone'))
-    .argument('<SOURCE>', 'a stream clone bundle', path)
+    .argument('<SOURCE>', 'a stream clone bundle: a file or an http(s) address', path)
     .argument('<DEST>', 'where the repository goes: a new path, or an empty directory', path)
     .description('make a repository from a bundle, without a queue')
     .addOption(stream())
     .option('--checkout [REV]', 'also make a working copy (not supported yet)')
     .addOption(verify())
+    .option('--digest <DIGEST>', 'what a fetched bundle must have: sha256:HEX or sha512:HEX')
     .option('--threads <N>', 'writer threads, or "auto"', threads, 'auto')
     .option('--no-flush', 'do not wait until the disk has it all')
     .action(async (source: string, dest: string, flags: CloneFlags) => {

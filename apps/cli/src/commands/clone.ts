@@ -1,7 +1,8 @@
 import { resolve } from 'node:path';
 import { printable } from '@quicksilver/hg-types';
 import { cloneLocal, type LocalCloneOptions, type LocalReceipt } from '@quicksilver/mirror';
-import { notYet } from '../cli/faults.ts';
+import { isAddress } from '@quicksilver/wire';
+import { notYet, usage } from '../cli/faults.ts';
 import { type CommonFlags, inSession, OK, Session } from '../cli/session.ts';
 import { formatBytes, formatDuration, plural } from '../terminal/format.ts';
 
@@ -9,6 +10,7 @@ export interface CloneFlags extends CommonFlags {
   readonly stream: 'auto' | 'require' | 'never';
   readonly checkout?: string | true | undefined;
   readonly verify: 'quick' | 'sample' | 'full';
+  readonly digest?: string | undefined;
   readonly threads: number | 'auto';
   readonly flush: boolean;
 }
@@ -17,9 +19,13 @@ type CloneParts = Pick<LocalCloneOptions, 'checkpoint'>;
 
 /** What the options allow in this version, asked before anything is touched. */
 export function refuseWhatIsNotThere(source: string, flags: CloneFlags): void {
-  if (/^[a-z][a-z0-9+.-]+:\/\//i.test(source)) {
-    throw notYet('cloning from an address is not supported yet', 'Fetch a stream bundle and give its path.');
+  if (!isAddress(source) && /^[a-z][a-z0-9+.-]+:\/\//i.test(source)) {
+    throw notYet(
+      'of addresses only http:// and https:// are supported yet',
+      'Give the address or the path of a stream bundle.',
+    );
   }
+  if (flags.digest !== undefined && !isAddress(source)) throw usage('--digest is for bundles that are fetched');
   if (flags.checkout !== undefined) {
     throw notYet('--checkout is not supported yet', 'Clone without it, then run "hg update" in DEST.');
   }
@@ -40,7 +46,9 @@ export function clone(source: string, dest: string, flags: CloneFlags, parts: Cl
     refuseWhatIsNotThere(source, flags);
     const began = performance.now();
     const receipt = await cloneLocal({
-      source: { kind: 'bundle-file', path: resolve(source) },
+      source: isAddress(source)
+        ? { kind: 'bundle-url', url: source, digest: flags.digest }
+        : { kind: 'bundle-file', path: resolve(source) },
       dest,
       settings: flags.threads === 'auto' ? {} : { writers: flags.threads },
       flush: flags.flush,

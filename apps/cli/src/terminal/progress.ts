@@ -103,14 +103,21 @@ export function progressFor(out: ProgressOut, env: NodeJS.ProcessEnv): ProgressV
   return out.isTTY && env.TERM !== 'dumb' ? new TerminalProgress(out) : new PlainProgress(out);
 }
 
-/** Writing is measured in bytes; what comes after goes through what was written piece by piece. */
+/** Fetching and writing are measured in bytes; what comes after goes through what was written piece by piece. */
+const inBytes = (stage: string): boolean => stage === 'write' || stage === 'fetch';
+
 function share({ stage, files, bytes }: ProgressUpdate): number {
-  const { done, total } = stage === 'write' || files.total === 0 ? bytes : files;
+  const { done, total } = inBytes(stage) || files.total === 0 ? bytes : files;
   return total > 0 ? Math.min(1, done / total) : 0;
 }
 
+/** Some servers do not say how much there is. */
+function amount({ done, total }: ProgressUpdate['bytes']): string {
+  return total > 0 ? `${formatBytes(done)} of ${formatBytes(total)}` : formatBytes(done);
+}
+
 function speed(progress: ProgressUpdate, rate: number | undefined): string[] {
-  if (progress.stage !== 'write' || !rate) return [];
+  if (!inBytes(progress.stage) || !rate) return [];
   const left = progress.bytes.total - progress.bytes.done;
   return [`${formatBytes(rate)}/s`, ...(left > 0 ? [`${formatDuration(left / rate)} left`] : [])];
 }
@@ -122,14 +129,14 @@ function terminalLine(progress: ProgressUpdate, rate: number | undefined, width:
   const filled = Math.round(share(progress) * BAR_WIDTH);
   const bar = known ? [`[${'#'.repeat(filled)}${'.'.repeat(BAR_WIDTH - filled)}]`] : [];
   const percent = known ? [`${Math.floor(share(progress) * 100)}%`] : [];
-  const amount = writing ? [`${formatBytes(bytes.done)} of ${formatBytes(bytes.total)}`] : [];
+  const moved = inBytes(stage) ? [amount(bytes)] : [];
   const count = writing ? [`${formatCount(files.done)} of ${formatCount(files.total)} files`] : [];
   const rest = [...speed(progress, rate), ...(note ? [printable(note)] : [])];
   // On a narrow terminal the count goes first, then the bar: rate and time left are what one waits for.
   const lines = [
-    [...bar, ...percent, ...amount, ...count, ...rest],
-    [...bar, ...percent, ...amount, ...rest],
-    [...percent, ...amount, ...rest],
+    [...bar, ...percent, ...moved, ...count, ...rest],
+    [...bar, ...percent, ...moved, ...rest],
+    [...percent, ...moved, ...rest],
   ].map((parts) => [stage.padEnd(7), ...parts].join('  '));
   return (lines.find((line) => line.length <= width) ?? lines.at(-1) ?? '').slice(0, width);
 }
@@ -137,7 +144,10 @@ function terminalLine(progress: ProgressUpdate, rate: number | undefined, width:
 function plainLine(progress: ProgressUpdate, rate: number | undefined): string {
   const { stage, bytes, files, note } = progress;
   const parts: string[] = [];
-  if (stage === 'write') parts.push(`${Math.floor(share(progress) * 100)}% of ${formatBytes(bytes.total)}`);
+  if (inBytes(stage))
+    parts.push(
+      bytes.total > 0 ? `${Math.floor(share(progress) * 100)}% of ${formatBytes(bytes.total)}` : amount(bytes),
+    );
   else if (files.total > 0) parts.push(`${Math.floor(share(progress) * 100)}%`);
   parts.push(...speed(progress, rate));
   if (note) parts.push(printable(note));

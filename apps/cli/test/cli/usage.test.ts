@@ -12,7 +12,15 @@ describe('the command line', () => {
     ['an empty source, which would be the current directory', ['clone', '', 'b'], 2, 'It is empty.'],
     ['an empty destination', ['clone', 'a', ''], 2, 'It is empty.'],
     ['a port out of range', ['up', '--port', '65536'], 2, '0 to 65535'],
-    ['an address as source', ['clone', 'https://example.org/x', 'b'], 1, 'not supported yet'],
+    [
+      'another kind of address',
+      ['clone', 'ssh://example.org/x', 'b'],
+      1,
+      'only http:// and https:// are supported yet',
+    ],
+    ['an address in two readings', ['clone', 'http://example.org/x#y', 'b'], 2, 'write %23'],
+    ['a digest of a file', ['clone', '--digest', 'sha256:00', 'a', 'b'], 2, '--digest is for bundles that are fetched'],
+    ['a digest that is none', ['clone', '--digest', 'md5:00', 'http://example.org/x', 'b'], 2, 'sha256: or sha512:'],
     [
       'a level of proof that is to come',
       ['clone', 'a', 'b', '--verify', 'full'],

@@ -26,6 +26,22 @@ describe('progress on a terminal', () => {
     expect(text().split('\r\x1b[K')).toHaveLength(3);
   });
 
+  it('shows a download by what has come, also where nobody says how much there is', () => {
+    const { view, at, text } = terminal(200);
+    const fetching = (done: number, total: number): ProgressUpdate => ({
+      stage: 'fetch',
+      files: { done: 0, total: 0 },
+      bytes: { done: done * MB, total: total * MB },
+    });
+    view.update(fetching(0, 100));
+    at(1000);
+    view.update(fetching(25, 100));
+    expect(text()).toContain('25%  25.0 MB of 100 MB  25.0 MB/s  3.0 s left');
+    at(2000);
+    view.update(fetching(50, 0));
+    expect(text().split('\x1b[K').at(-1)).toBe('fetch    50.0 MB  25.0 MB/s');
+  });
+
   it('draws at most ten times a second, however often it is told', () => {
     const { view, at, text } = terminal();
     for (let ms = 0; ms < 1000; ms += 1) {

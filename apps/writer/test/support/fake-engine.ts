@@ -12,7 +12,8 @@ serveEngine({
   clone: async (params, { signal, onProgress }) => {
     const work = CloneWork.parse(params);
     appendFileSync(`${work.volume}/engines`, `${process.pid}\n`);
-    const [, what, how = ''] = work.job.source.path.split('/');
+    const { source } = work.job;
+    const [, what, how = ''] = (source.kind === 'bundle-file' ? source.path : source.url).split('/');
     const progress = (done: number) =>
       onProgress({ stage: 'write', files: { done, total: 2 }, bytes: { done, total: 2 } });
     progress(1);

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { startRedis, type TestRedis } from '@quicksilver/testing';
 import { waitFor } from '../wait.ts';
-import { cloneData, Site, untilAborted } from './site.ts';
+import { cloneData, pathOf, Site, untilAborted } from './site.ts';
 
 describe('K071: Redis goes away', () => {
   let server: TestRedis;
@@ -29,8 +29,8 @@ describe('K071: Redis goes away', () => {
       const { health } = await site.start({
         volume: 'main',
         run: async (data) => {
-          runs.push(data.source.path);
-          if (data.source.path === '/busy') await release.promise;
+          runs.push(pathOf(data));
+          if (pathOf(data) === '/busy') await release.promise;
           return 'done';
         },
       });

@@ -135,6 +135,10 @@ export function cloneData(volume: string, path = '/tmp/x.hg'): CloneData {
   };
 }
 
+export function pathOf({ source }: CloneData): string {
+  return source.kind === 'bundle-file' ? source.path : source.url;
+}
+
 /** Resolves when the signal aborts, as an engine does that heeds it. */
 export function untilAborted(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
