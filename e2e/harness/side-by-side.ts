@@ -25,7 +25,11 @@ export async function unbundled(
   const made = await hg.run(['init', at.path]);
   if (made.code !== 0) throw new Error(made.stderr);
   const repository = repositoryAt(hg, at.path, at.config);
-  const applied = await repository.hg('unbundle', bundle);
+  // Streams of version 1 are applied by a command of their own.
+  const applied = await repository.hg(
+    bundle.endsWith('.packed1.hg') ? 'debugapplystreamclonebundle' : 'unbundle',
+    bundle,
+  );
   if (applied.code !== 0) throw new Error(`hg itself refuses ${bundle}: ${applied.stderr || applied.stdout}`);
   return repository;
 }

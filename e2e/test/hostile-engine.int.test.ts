@@ -7,10 +7,11 @@ import { fixture, fixtures, type HgSession, newestHg, seededRandom, tmpDir } fro
 /** The kinds of damage that a stream bundle or its container can have. */
 const STREAMS = fixtures(
   'hostile',
-  /^(s2-|part-|hg20-|hg10-|hgs1-|magic-|trunc-stream2|bad-|bomb-|empty-file|no-end|trailing)/,
+  /^(s1-|s2-|part-|hg20-|hg10-|hgs1-|magic-|trunc-stream2|trunc-packed1|bad-|bomb-|empty-file|no-end|trailing)/,
 );
 /** Unusual, and still sound: what is missing can be told from the data, and what is unknown is advisory. */
 const ACCEPTED = new Set([
+  's1-req-empty',
   's2-empty-requirements',
   's2-missing-generaldelta',
   's2-filecount-zero',

@@ -10,7 +10,7 @@ interface Verdict {
   readonly verify_exit?: number;
 }
 
-const GOOD = [...fixtures('stream', /\.stream-v2\.hg$/), ...fixtures('hg6', /\.stream-v2\.hg$/)];
+const GOOD = [...fixtures('stream', /\.(stream-v[23]|packed1)\.hg$/), ...fixtures('hg6', /\.(stream-v2|packed1)\.hg$/)];
 const HISTORY = fixtures('histories', /\.stream-v2\.hg$/);
 
 /** Experimental, and read by no version as the other writes it: refused by name. */

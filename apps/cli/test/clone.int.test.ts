@@ -19,6 +19,7 @@ const basic = fixturePath('stream/basic.stream-v2.hg');
 
 /** Hostile streams that are legal, or that K006 wants accepted: they become repositories that hg verifies. */
 const ACCEPTED = new Set([
+  's1-req-empty',
   's2-empty-requirements',
   's2-filecount-zero',
   's2-fingerprint-param',
@@ -42,6 +43,16 @@ const oneSentence = (result: SpawnResult) => {
 };
 
 describe('quicksilver clone', () => {
+  it.each(['packed1', 'stream-v3'])('makes one of basic.%s too', async (kind) => {
+    using dir = tmpDir();
+    const result = await runCli(['clone', fixturePath(`stream/basic.${kind}.hg`), dir.join('repo')]);
+    expect(result.code).toBe(0);
+    expect(result.stdout).toContain('15 changesets, 3 heads; proved (quick)');
+    const phases = /nothing of phases: all its changesets are public/;
+    if (kind === 'packed1') expect(result.stderr).toMatch(phases);
+    else expect(result.stderr).toBe('');
+  });
+
   it.each(realHg())('makes a repository that hg $version verifies', async (hg) => {
     using dir = tmpDir();
     const result = await runCli(['clone', basic, dir.join('repo')]);
@@ -99,7 +110,7 @@ describe('quicksilver clone', () => {
 
   it('ends each hostile stream with one sentence and exit code 1, leaving nothing, or makes a repository of it', async () => {
     using dir = tmpDir();
-    const hostile = fixtures('hostile', /^s2-/);
+    const hostile = fixtures('hostile', /^s[12]-/);
     expect(hostile.length).toBeGreaterThan(40);
     const results = await inTurns(hostile, ({ name, path }) => {
       mkdirSync(dir.join(name));

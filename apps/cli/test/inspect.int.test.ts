@@ -45,7 +45,12 @@ describe('quicksilver inspect', () => {
   it.each([
     ['bundle/basic.zstd-v2.hg', 0, 'compressed with zstd'],
     ['bundle/basic.bzip2-v1.hg', 0, 'HG10: changegroup bundle'],
+    ['bundle/basic.bzip2-v1.hg', 0, '  changegroup 01, 10.4 kB'],
+    ['bundle/basic.bzip2-v2.hg', 0, 'part 0 changegroup'],
     ['stream/basic.packed1.hg', 0, 'HGS1: stream clone bundle'],
+    ['stream/basic.packed1.hg', 0, '  17 files, 7.22 kB\n  requires generaldelta'],
+    ['stream/basic.stream-v3.hg', 0, '    23 files in 22 entries, 8.62 kB'],
+    ['hostile/s1-size-nan.hg', 1, 'HGS1: stream clone bundle'],
     ['hostile/s2-filecount-more.hg', 1, '10 files'],
   ])('names what %s is, whether or not it can be cloned', async (path, code, text) => {
     const result = await runCli(['inspect', fixturePath(path)]);

@@ -16,6 +16,7 @@ import {
   type StreamParams,
   writeStreamParams,
 } from './stream-params.ts';
+import { readStream1Params, type Stream1Params, stream1HeaderSize } from './stream-v1-header.ts';
 
 /** How a bundle file begins. `bodyOffset` is where the (compressed) body starts. */
 export type BundleHeader =
@@ -28,7 +29,7 @@ export type BundleHeader =
   /** A changegroup of version 01. */
   | { readonly kind: 'HG10'; readonly compression: CompressionName; readonly bodyOffset: number }
   /** A stream clone of version 1. */
-  | { readonly kind: 'HGS1'; readonly bodyOffset: number };
+  | { readonly kind: 'HGS1'; readonly stream: Stream1Params; readonly bodyOffset: number };
 
 const MAGIC_BYTES = 4;
 
@@ -93,7 +94,9 @@ function readHgs1(prefix: Uint8Array, atEnd: boolean): BundleHeader | undefined 
       offset: MAGIC_BYTES,
     });
   }
-  return { kind: 'HGS1', bodyOffset: HGS1_FIXED_BYTES };
+  const header = readStream1Params(prefix);
+  if (header === undefined) return more({ wanted: stream1HeaderSize(prefix), left: prefix.length, atEnd });
+  return { kind: 'HGS1', stream: header.params, bodyOffset: header.bodyOffset };
 }
 
 function more(state: { wanted: number; left: number; atEnd: boolean }): undefined {

@@ -21,11 +21,17 @@ export const HG10_BZIP2_BODY = 4;
 /** `HGS1UN`. */
 export const HGS1_FIXED_BYTES = 6;
 
+/** Where the fields after it begin; the list's length has 16 bits. */
+export const HGS1_COUNTS = { files: 6, bytes: 14, size: 22, list: 24 } as const;
+
+/** Two bytes count: length of the list of requirements in an `HGS1` header, of a bookmark's name. */
+export const MAX_U16 = 0xffff;
+
 /** Stream parameters are a line of options; stock hg writes some twenty bytes. */
 export const MAX_STREAM_PARAMS = 64 * 1024;
 
 /** `readBundleHeader` never needs more than this. */
-export const MAX_HEADER = MAX_STREAM_PARAMS + HG20_FIXED_BYTES;
+export const MAX_HEADER = Math.max(MAX_STREAM_PARAMS + HG20_FIXED_BYTES, HGS1_COUNTS.list + MAX_U16);
 
 /** One byte counts: type length, parameter counts, key and value lengths. */
 export const MAX_U8 = 0xff;
@@ -44,6 +50,9 @@ export const MAX_CHUNK = 0x7fffffff;
 
 /** Longest name of a streamed file; stock hg's own paths end at the file system's limit, which is the same. */
 export const MAX_STREAM_NAME = 4096;
+
+/** Digits of the largest number that is handled. */
+export const MAX_DECIMAL = String(Number.MAX_SAFE_INTEGER).length;
 
 /** `phase-heads`: signed phase, node. */
 export const PHASE_HEAD_BYTES = 4 + 20;

@@ -8,6 +8,7 @@ import {
   refuseUnknown,
   writeBundleHeader,
   writePartHeader,
+  writeStream1Header,
 } from '../src/index.ts';
 import { codeOf } from './support/reading.ts';
 
@@ -28,7 +29,6 @@ describe('readBundleHeader', () => {
     ['HG10UN', { kind: 'HG10', compression: 'none', bodyOffset: 6 }],
     ['HG10GZ', { kind: 'HG10', compression: 'zlib', bodyOffset: 6 }],
     ['HG10BZ', { kind: 'HG10', compression: 'bzip2', bodyOffset: 4 }],
-    ['HGS1UN', { kind: 'HGS1', bodyOffset: 6 }],
   ])('knows %s', (magic, header) => {
     expect(readBundleHeader(text(`${magic}body`), false)).toEqual(header);
   });
@@ -56,11 +56,42 @@ describe('readBundleHeader', () => {
     const header = readBundleHeader(full, true);
     expect(header).toMatchObject({ kind: 'HG20', compression: 'zstd', bodyOffset: full.length });
     const longest = hg20('a'.repeat(MAX_STREAM_PARAMS));
-    expect(longest.length).toBe(MAX_HEADER);
+    expect(longest.length).toBeLessThanOrEqual(MAX_HEADER);
     expect(readBundleHeader(longest, false)).toBeDefined();
     expect(codeOf(() => readBundleHeader(hg20('a'.repeat(MAX_STREAM_PARAMS + 1)).subarray(0, 8), false))).toBe(
       'HG_LIMIT',
     );
+  });
+
+  it('HGS1: reads counts and requirements, asks for more until they are there, and never for more than the limit', () => {
+    const stream = { fileCount: 3, byteCount: 2 ** 40 + 1, requirements: ['generaldelta', 'revlogv1'] };
+    const written = writeStream1Header(stream);
+    expect(Buffer.from(written).toString('latin1').slice(-24)).toBe('\x16generaldelta,revlogv1\0'.padStart(24, '\0'));
+    for (let length = 0; length < written.length; length++) {
+      expect(readBundleHeader(written.subarray(0, length), false)).toBeUndefined();
+      expect(codeOf(() => readBundleHeader(written.subarray(0, length), true))).toBe('HG_TRUNCATED');
+    }
+    expect(readBundleHeader(written, false)).toEqual({ kind: 'HGS1', stream, bodyOffset: written.length });
+    const longest = writeStream1Header({ ...stream, requirements: ['x'.repeat(65_534)] });
+    expect(longest.length).toBe(MAX_HEADER);
+    expect(readBundleHeader(longest, false)).toMatchObject({ bodyOffset: MAX_HEADER });
+    expect(codeOf(() => writeStream1Header({ ...stream, requirements: ['x'.repeat(65_535)] }))).toBe('HG_LIMIT');
+  });
+
+  it('HGS1: refuses counts that no number holds, and a list of requirements without its end', () => {
+    const bytes = (at: number, value: number): Uint8Array => {
+      const header = writeStream1Header({ fileCount: 1, byteCount: 1, requirements: ['revlogv1'] });
+      header[at] = value;
+      return header;
+    };
+    expect(codeOf(() => readBundleHeader(bytes(6, 0x40), false))).toBe('HG_LIMIT');
+    expect(codeOf(() => readBundleHeader(bytes(14, 0x40).subarray(0, 24), false))).toBe('HG_LIMIT');
+    expect(codeOf(() => readBundleHeader(bytes(32, 0x61), false))).toBe('HG_CORRUPT'); // the last byte
+    expect(codeOf(() => readBundleHeader(bytes(26, 0), false))).toBe('HG_CORRUPT'); // in the middle
+    expect(codeOf(() => readBundleHeader(bytes(23, 0), false))).toBe('HG_CORRUPT'); // no room even for the NUL
+    expect(readBundleHeader(writeStream1Header({ fileCount: 0, byteCount: 0, requirements: [] }), true)).toMatchObject({
+      stream: { requirements: [] },
+    });
   });
 
   it('compares names without case, takes the last of two, unquotes both sides', () => {

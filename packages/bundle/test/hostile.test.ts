@@ -5,7 +5,7 @@ import { type BundleHeader, readBundleHeader } from '../src/index.ts';
 import { codeOfAsync, type Outcome, outcomeOf } from './support/reading.ts';
 
 /**
- * What becomes of each hostile bundle as far as container, stream v2 payload, phase heads and bookmarks reach. 'ok' is a
+ * What becomes of each hostile bundle as far as container, streams, phase heads and bookmarks reach. 'ok' is a
  * decision too: these layers have nothing to say against it.
  */
 const DECISIONS: Readonly<Record<string, string>> = {
@@ -32,7 +32,7 @@ const DECISIONS: Readonly<Record<string, string>> = {
   // Compressed data. The gzip bomb hides behind a part header that no part can have.
   'bad-zlib-data': 'HG_CORRUPT',
   'bad-zstd-data': 'HG_CORRUPT',
-  'bomb-bzip2-64M': 'HG_NOT_YET',
+  'bomb-bzip2-64M': 'HG_LIMIT',
   'bomb-gzip-64M': 'HG_LIMIT',
 
   // Parts. Ids and illegal characters are the writer's affair; an advisory part may be called anything.
@@ -100,17 +100,27 @@ const DECISIONS: Readonly<Record<string, string>> = {
   's2-varint-huge-name': 'HG_LIMIT',
   's2-varint-long': 'HG_LIMIT',
   's2-name-empty': 'HG_UNSAFE_NAME',
+
+  // Streams of version 1. Numbers are digits and nothing else.
+  's1-bytecount-wrong': 'HG_CORRUPT',
+  's1-filecount-huge': 'HG_LIMIT',
+  's1-filecount-less': 'HG_CORRUPT',
+  's1-filecount-more': 'HG_TRUNCATED',
+  's1-no-nul': 'HG_CORRUPT',
+  's1-req-empty': 'ok',
+  's1-req-no-nul': 'HG_CORRUPT',
+  's1-req-unknown': 'ok',
+  's1-short-data': 'HG_TRUNCATED',
+  's1-size-nan': 'HG_CORRUPT',
+  's1-size-negative': 'HG_CORRUPT',
+  's1-size-spaces': 'HG_CORRUPT',
 };
 
 /** Whole families, where no line of its own stands above. */
 const FAMILIES: readonly (readonly [pattern: RegExp, code: string])[] = [
   [/^cg-/, 'ok'], // what a changegroup holds is read by whoever applies it
-  [/^s1-/, 'ok'], // recognised by its first bytes, not read
-  [/^s2-name-/, 'ok'], // names are audited by whoever knows the store
-  [/^trunc-packed1-at-[35]$/, 'HG_TRUNCATED'],
-  [/^trunc-packed1-/, 'ok'],
+  [/^s[12]-name-/, 'ok'], // names are audited by whoever knows the store
   [/^trunc-cg-none-v1-/, 'ok'],
-  [/^trunc-cg-bzip2-/, 'HG_NOT_YET'],
   [/^trunc-/, 'HG_TRUNCATED'],
 ];
 

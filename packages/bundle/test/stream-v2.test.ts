@@ -6,48 +6,23 @@ import {
   MAX_STREAM_NAME,
   readPartHeader,
   readStream2Params,
-  type StreamEntry,
-  type StreamFile,
   StreamV2Decoder,
   writePartHeader,
 } from '../src/index.ts';
 import { codeOf, faultOf, outcomeOf } from './support/reading.ts';
 import { goldens } from './support/sidecar.ts';
-
-function file(name: string, text: string, vfsKey: 's' | 'c' = 's'): StreamFile {
-  return { vfsKey, name, size: text.length, data: Buffer.from(text, 'latin1') };
-}
-
-function join(pieces: Iterable<Uint8Array>): Uint8Array {
-  return new Uint8Array(Buffer.concat([...pieces]));
-}
-
-interface Seen {
-  entry: StreamEntry;
-  data: Uint8Array[];
-  ended: boolean;
-}
+import { feed, file, join, Recorder, type Seen, shared, unframe } from './support/streams.ts';
 
 function decode(
   payload: Uint8Array,
   announced: { fileCount: number; byteCount: number },
   step = payload.length,
 ): Seen[] {
-  const seen: Seen[] = [];
-  const decoder = new StreamV2Decoder(
-    { ...announced, requirements: [] },
-    {
-      file: (entry) => seen.push({ entry, data: [], ended: false }),
-      data: (bytes) => seen.at(-1)?.data.push(bytes),
-      fileEnd: () => {
-        const last = seen.at(-1);
-        if (last) last.ended = true;
-      },
-    },
-  );
-  for (let at = 0; at < payload.length; at += step) decoder.data(payload.subarray(at, at + step));
+  const recorder = new Recorder();
+  const decoder = new StreamV2Decoder({ ...announced, requirements: [] }, recorder);
+  feed(payload, step, (piece) => decoder.data(piece));
   decoder.end();
-  return seen;
+  return recorder.seen;
 }
 
 const stream2 = (params: [string, string][]) => {
@@ -77,11 +52,10 @@ describe('StreamV2Decoder', () => {
   });
 
   it('copies nothing: data and names are views of what was pushed, in shared memory too', () => {
-    const shared = new Uint8Array(new SharedArrayBuffer(payload.length));
-    shared.set(payload);
-    for (const { entry, data } of decode(shared, { fileCount: 3, byteCount: 11 })) {
-      expect(entry.name.buffer).toBe(shared.buffer);
-      for (const piece of data) expect(piece.buffer).toBe(shared.buffer);
+    const memory = shared(payload);
+    for (const { entry, data } of decode(memory, { fileCount: 3, byteCount: 11 })) {
+      expect(entry.name.buffer).toBe(memory.buffer);
+      for (const piece of data) expect(piece.buffer).toBe(memory.buffer);
     }
   });
 
@@ -187,23 +161,15 @@ describe('readStream2Params', () => {
 
 describe('encodeStreamBundle', () => {
   it.each(goldens('stream', /\.stream-v2\.hg$/))('writes $path byte for byte as stock hg did', ({ bytes }) => {
-    const files: StreamFile[] = [];
-    let data: Uint8Array[] = [];
     const size = (Buffer.from(bytes.subarray(8, 12)).readInt32BE() + 12) | 0;
     const header = readPartHeader(bytes.subarray(12, size));
     const params = readStream2Params(header);
     const payload = unframe(bytes.subarray(size));
-    const decoder = new StreamV2Decoder(params, {
-      file: ({ vfsKey, name, size }) => {
-        data = [];
-        files.push({ vfsKey, name, size, data });
-      },
-      data: (piece) => data.push(piece),
-      fileEnd: () => undefined,
-    });
+    const recorder = new Recorder();
+    const decoder = new StreamV2Decoder(params, recorder);
     decoder.data(payload);
     decoder.end();
-    expect(Buffer.from(join(encodeStreamBundle(files, params))).equals(bytes)).toBe(true);
+    expect(Buffer.from(join(encodeStreamBundle(recorder.files, params))).equals(bytes)).toBe(true);
   });
 
   it('writes chunks of the size asked for', () => {
@@ -227,15 +193,3 @@ describe('encodeStreamBundle', () => {
     expect(codeOf(() => join(encodeStreamBundle(files, { ...options, byteCount: 4 })))).toBe('HG_SOURCE_CHANGED');
   });
 });
-
-/** The payload out of its chunks, by hand: the decoder under test shall not check itself. */
-function unframe(bytes: Uint8Array): Uint8Array {
-  const buffer = Buffer.from(bytes);
-  const chunks: Uint8Array[] = [];
-  for (let at = 0; buffer.readInt32BE(at) > 0; ) {
-    const length = buffer.readInt32BE(at);
-    chunks.push(buffer.subarray(at + 4, at + 4 + length));
-    at += 4 + length;
-  }
-  return join(chunks);
-}

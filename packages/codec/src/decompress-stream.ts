@@ -1,4 +1,5 @@
-import { type CompressionName } from './compression-name.ts';
+import { bzip2Stream } from './bzip2-stream.ts';
+import type { CompressionName } from './compression-name.ts';
 import { codecError, translate } from './errors.ts';
 import { type OutputLimits, OutputMeter } from './output-meter.ts';
 import { PieceSource } from './piece-source.ts';
@@ -22,12 +23,11 @@ export function decompressStream(
   source: AsyncIterable<Uint8Array>,
   options: DecompressOptions = {},
 ): AsyncIterable<Uint8Array> {
-  if (name === 'bzip2') throw codecError('HG_NOT_YET', 'bzip2 cannot be read yet', { codec: name });
   return run(name, source, options);
 }
 
 async function* run(
-  name: Exclude<CompressionName, 'bzip2'>,
+  name: CompressionName,
   source: AsyncIterable<Uint8Array>,
   options: DecompressOptions,
 ): AsyncGenerator<Uint8Array> {
@@ -56,10 +56,11 @@ async function* run(
   }
 }
 
-const DECODERS: Readonly<Record<Exclude<CompressionName, 'bzip2'>, (work: StreamWork) => AsyncIterable<Uint8Array>>> = {
+const DECODERS: Readonly<Record<CompressionName, (work: StreamWork) => AsyncIterable<Uint8Array>>> = {
   none: passThrough,
   zlib: inflateStream,
   zstd: zstdStream,
+  bzip2: bzip2Stream,
 };
 
 async function* passThrough({ pieces, signal }: StreamWork): AsyncGenerator<Uint8Array> {

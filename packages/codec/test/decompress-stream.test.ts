@@ -1,6 +1,6 @@
 import { constants, deflateSync, zstdCompressSync } from 'node:zlib';
 import { describe, expect, it } from '@jest/globals';
-import { seededRandom } from '@quicksilver/testing';
+import { bzip2, seededRandom } from '@quicksilver/testing';
 import { type CompressionName, type DecompressOptions, decompressStream } from '../src/index.ts';
 import { codeOf, collect, inPieces } from './support/pieces.ts';
 
@@ -14,6 +14,7 @@ const SAMPLES: readonly [CompressionName, Uint8Array][] = [
   ['none', plain],
   ['zlib', new Uint8Array(deflateSync(plain))],
   ['zstd', new Uint8Array(zstdCompressSync(plain, checked))],
+  ['bzip2', new Uint8Array(bzip2(plain))],
 ];
 const COMPRESSED = SAMPLES.filter(([name]) => name !== 'none');
 
@@ -156,11 +157,15 @@ describe.each(COMPRESSED)('%s', (name, bytes) => {
   });
 
   it('stops a bomb by its ratio', async () => {
-    const zeros = Buffer.alloc(1 << 20);
-    const bomb = name === 'zlib' ? deflateSync(zeros) : zstdCompressSync(Buffer.alloc(80 << 20));
+    const zeros = Buffer.alloc(66 << 20);
     // zlib cannot pass the ratio: it is bounded by its own format.
-    expect(await codeOf(() => read(name, new Uint8Array(bomb)))).toBe(name === 'zlib' ? 'none' : 'HG_LIMIT');
-    if (name === 'zstd') expect((await read(name, new Uint8Array(bomb), { maxRatio: 1e6 })).length).toBe(80 << 20);
+    if (name === 'zlib') {
+      expect(await codeOf(() => read(name, new Uint8Array(deflateSync(zeros.subarray(0, 1 << 20)))))).toBe('none');
+      return;
+    }
+    const bomb = new Uint8Array(name === 'zstd' ? zstdCompressSync(zeros) : bzip2(zeros));
+    expect(await codeOf(() => read(name, bomb))).toBe('HG_LIMIT');
+    expect((await read(name, bomb, { maxRatio: 1e7 })).length).toBe(66 << 20);
   });
 });
 
@@ -220,16 +225,45 @@ describe('zstd frames', () => {
   });
 });
 
-describe('bzip2', () => {
-  it('is refused at once as not supported yet', async () => {
-    expect(
-      await codeOf(() =>
-        decompressStream(
-          'bzip2',
-          inPieces(plain, () => 10),
-        ),
-      ),
-    ).toBe('HG_NOT_YET');
+describe('bzip2 streams', () => {
+  const half = plain.length >> 1;
+  const first = new Uint8Array(bzip2(plain.subarray(0, half), 1));
+  const second = new Uint8Array(bzip2(plain.subarray(half)));
+  const empty = new Uint8Array(bzip2(new Uint8Array(0)));
+
+  it('one after the other are read whole, however they are cut into pieces', async () => {
+    const bytes = concat(empty, first, empty, second);
+    expect(await read('bzip2', bytes)).toEqual(plain);
+    for (const next of [() => 1, () => random.int(1, 90)]) {
+      expect(await collect(decompressStream('bzip2', inPieces(bytes, next)))).toEqual(plain);
+    }
+  });
+
+  it('a last one that is cut is an error at every cut, never a shorter result', async () => {
+    const bytes = concat(first, second);
+    for (let cut = first.length + 1; cut < bytes.length; cut += cut < first.length + 20 ? 1 : 23) {
+      expect([cut, await codeOf(() => read('bzip2', bytes.subarray(0, cut)))]).toEqual([cut, 'HG_TRUNCATED']);
+    }
+  });
+
+  it('checksums of a block and of the whole are held against the data', async () => {
+    const empties = empty.length; // `BZh9`, the mark of the end, the checksum of all
+    for (const at of [first.length - 2, 4 + 6, 4 + 6 + 3]) {
+      const damaged = first.slice();
+      damaged[at] = (damaged[at] ?? 0) ^ 1;
+      expect([at, await codeOf(() => read('bzip2', damaged))]).toEqual([at, 'HG_CORRUPT']);
+    }
+    expect(empties).toBe(14);
+  });
+
+  it('of many blocks leave the event loop free', async () => {
+    const large = new Uint8Array(bzip2(random.bytes(2 << 20)));
+    let turns = 0;
+    const timer = setInterval(() => turns++, 1);
+    const got = await read('bzip2', large);
+    clearInterval(timer);
+    expect(got.length).toBe(2 << 20);
+    expect(turns).toBeGreaterThan(2);
   });
 });
 
@@ -237,7 +271,7 @@ describe('random input', () => {
   it('ends in a coded error or a result, in bounded time', async () => {
     const next = seededRandom(7);
     for (let round = 0; round < 150; round++) {
-      const [name, bytes] = COMPRESSED[round % 2] ?? ['zlib', plain];
+      const [name, bytes] = COMPRESSED[round % 3] ?? ['zlib', plain];
       const mutated = concat(bytes.subarray(0, next.int(0, 400)), next.bytes(next.int(0, 60)), bytes.subarray(300));
       await codeOf(() =>
         collect(

@@ -45,6 +45,23 @@ describe('publishing', () => {
     });
   });
 
+  it.each([
+    ['packed1', 'stream-v1', 'HGS1'],
+    ['stream-v3', 'stream-v3', 'HG20'],
+  ])('brings a %s bundle to a mirror, and says in its receipt how', async (kind, method, header) => {
+    using s = await scene();
+    const settled = await s.publish(task(1), fixturePath(`stream/basic.${kind}.hg`));
+    expect(settled).toMatchObject({
+      state: 'ready',
+      receipt: {
+        method: { name: method },
+        write: { method, source: { header } },
+        proof: { level: 'quick', changesets: 15 },
+        warnings: kind === 'packed1' ? [expect.stringContaining('phases')] : [],
+      },
+    });
+  });
+
   it('shows the next generation beside the one before, which stays at its path', async () => {
     using s = await scene();
     await s.publish(task(1));

@@ -3,7 +3,7 @@ import { getSystemErrorName } from 'node:util';
 import type * as Koffi from 'koffi';
 
 /** What is used of koffi. It is loaded on first use: most processes of this repository never call C. */
-export type KoffiApi = Pick<typeof Koffi, 'load' | 'errno' | 'view'>;
+export type KoffiApi = Pick<typeof Koffi, 'load' | 'errno' | 'address' | 'view'>;
 
 type Libc = { readonly koffi: KoffiApi; readonly handle: ReturnType<KoffiApi['load']> };
 let loaded: Libc | undefined | 'missing';
@@ -22,6 +22,11 @@ export function libc(): Libc | undefined {
     }
   }
   return loaded === 'missing' ? undefined : loaded;
+}
+
+/** koffi itself, for libraries other than libc; undefined as above. */
+export function koffiApi(): KoffiApi | undefined {
+  return libc()?.koffi;
 }
 
 /** For tests of the fallbacks: behave as on a machine without koffi until the returned function is called. */

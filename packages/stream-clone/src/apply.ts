@@ -7,8 +7,8 @@
  * A block is free again when the decoder has passed it and every file in it is on disk, so the pool bounds what is
  * under way. Everything stops on the first error of anybody (Halt).
  */
-import { Bundle2Decoder, type BundleHeader, type Stream2Params } from '@quicksilver/bundle';
-import { decompressStream } from '@quicksilver/codec';
+import { Bundle2Decoder, type BundleHeader, type StreamV1Decoder } from '@quicksilver/bundle';
+import { type CompressionName, decompressStream } from '@quicksilver/codec';
 import { FileWriter, Halt, SharedBlocks, type WriteTally } from '@quicksilver/file-writer';
 import { HgError } from '@quicksilver/hg-types';
 import { planRequirements } from '@quicksilver/store';
@@ -20,9 +20,10 @@ import { checkTarget } from './room.ts';
 import { chooseWriters, DEFAULT_MEMORY_TARGET, planBlocks, type WriterChoice } from './settings.ts';
 import { SourceFile } from './source-file.ts';
 import { StoreSink } from './store-sink.ts';
+import type { StreamPlan } from './stream-plan.ts';
 import type { Progress, StreamCloneOptions, WriteReceipt } from './types.ts';
 
-type Hg20Header = Extract<BundleHeader, { kind: 'HG20' }>;
+type StreamHeader = Extract<BundleHeader, { kind: 'HG20' | 'HGS1' }>;
 
 const COMPRESSED_PIECE = 256 * 1024;
 const PROGRESS_INTERVAL = 200;
@@ -45,17 +46,18 @@ class Attempt {
   readonly #source: SourceFile;
   readonly #options: StreamCloneOptions;
   readonly #halt: Halt;
-  readonly #header: Hg20Header;
+  readonly #header: StreamHeader;
   readonly #memoryTarget: number;
   readonly #blocks: SharedBlocks;
   readonly #receiver: Receiver;
   readonly #threads = new AsyncDisposableStack();
   #choice: WriterChoice | undefined;
-  #block = 0;
+  /** The one that is being decoded. */
+  #block: number | undefined;
 
   private constructor(
     source: SourceFile,
-    header: Hg20Header,
+    header: StreamHeader,
     { options, halt }: { options: StreamCloneOptions; halt: Halt },
   ) {
     this.#source = source;
@@ -64,7 +66,7 @@ class Attempt {
     this.#header = header;
     this.#memoryTarget = options.memoryTarget ?? DEFAULT_MEMORY_TARGET;
     this.#blocks = SharedBlocks.create(planBlocks(this.#memoryTarget, source.size));
-    this.#receiver = new Receiver((params) => this.#openStream(params));
+    this.#receiver = new Receiver((plan) => this.#openStream(plan), { sourceSize: source.size });
     halt.signal.addEventListener('abort', () => this.#blocks.stop(), { once: true });
   }
 
@@ -91,31 +93,53 @@ class Attempt {
   }
 
   /** Everything that must hold before the first byte is written. */
-  #openStream(params: Stream2Params): StoreSink {
+  #openStream(plan: StreamPlan): StoreSink {
     const { root, fileMode, dirMode, owner } = this.#options;
-    planRequirements(params.requirements);
-    checkTarget(root, params);
-    const choice = chooseWriters(this.#options, params);
+    planRequirements(plan.requirements);
+    this.#checkCount(plan);
+    checkTarget(root, plan);
+    const choice = chooseWriters(this.#options, plan);
     this.#choice = choice;
     const shared = { blocks: this.#blocks, halt: this.#halt };
     const writer = this.#threads.use(
       FileWriter.start({ root, fileMode, dirMode, owner, ...shared, writers: choice.threads, help: choice.help }),
     );
     writer.directory('.hg/store');
-    const sink = new StoreSink(params, writer, this.#blocks);
-    sink.beginBlock(this.#block);
+    const sink = new StoreSink(plan, writer, this.#blocks);
+    if (this.#block !== undefined) sink.beginBlock(this.#block);
     this.#report(sink, 'plan');
     return sink;
   }
 
+  /** A number that cannot be true is a matter of the bundle, not of the room on the volume. */
+  #checkCount({ fileCount }: StreamPlan): void {
+    if (this.#compression !== 'none' || fileCount <= this.#source.size) return;
+    throw new HgError('HG_TRUNCATED', 'the stream announces more files than the bundle has bytes', {
+      file: this.#source.path,
+      announcedFiles: fileCount,
+      size: this.#source.size,
+    });
+  }
+
+  get #compression(): CompressionName {
+    return this.#header.kind === 'HGS1' ? 'none' : this.#header.compression;
+  }
+
+  #decoder(): Bundle2Decoder | StreamV1Decoder {
+    const { bodyOffset } = this.#header;
+    if (this.#header.kind === 'HGS1') return this.#receiver.stream1(this.#header.stream, bodyOffset);
+    return new Bundle2Decoder(this.#receiver, bodyOffset);
+  }
+
   async #decode(): Promise<void> {
-    const { bodyOffset, compression } = this.#header;
-    const decoder = new Bundle2Decoder(this.#receiver, bodyOffset);
+    const compression = this.#compression;
+    const decoder = this.#decoder();
     for await (const { block, bytes } of this.#filledBlocks()) {
       this.#block = block;
       this.#receiver.stream?.beginBlock(block);
       decoder.push(bytes);
       this.#receiver.stream?.endBlock();
+      this.#block = undefined;
       this.#blocks.release(block);
       this.#halt.check();
       if (this.#receiver.stream) this.#report(this.#receiver.stream, 'write');
@@ -128,7 +152,8 @@ class Attempt {
   }
 
   #filledBlocks(): AsyncIterable<FilledBlock> {
-    const { bodyOffset, compression } = this.#header;
+    const { bodyOffset } = this.#header;
+    const compression = this.#compression;
     const intake: Intake = { blocks: this.#blocks, halt: this.#halt };
     if (compression === 'none') return fileBlocks(this.#source, bodyOffset, intake);
     const pieces = decompressStream(compression, this.#source.pieces(bodyOffset, COMPRESSED_PIECE), {
@@ -142,7 +167,7 @@ class Attempt {
     const timer = setInterval(() => this.#report(stream, 'write'), PROGRESS_INTERVAL);
     try {
       const tally = await stream.writer.finish();
-      this.#report(stream, 'write');
+      this.#report(stream, 'write', true);
       return tally;
     } finally {
       clearInterval(timer);
@@ -153,12 +178,15 @@ class Attempt {
     if (bytes > 0) this.#receiver.warnings.add(`${bytes} bytes after the end of the bundle were ignored`);
   }
 
-  #report({ params, writer }: StoreSink, stage: Progress['stage']): void {
+  #report({ plan, writer }: StoreSink, stage: Progress['stage'], complete = false): void {
     const { files, bytes } = writer.written;
+    // An estimate gives way to what is known by now.
+    const total = (done: number, planned: number): number =>
+      plan.exact ? planned : complete ? done : Math.max(done, planned);
     this.#options.onProgress?.({
       stage,
-      files: { done: files, total: params.fileCount },
-      bytes: { done: bytes, total: params.byteCount },
+      files: { done: files, total: total(files, plan.fileCount) },
+      bytes: { done: bytes, total: total(bytes, plan.byteCount) },
     });
   }
 
@@ -170,11 +198,11 @@ class Attempt {
         path: this.#source.path,
         size: this.#source.size,
         header: this.#header.kind,
-        compression: this.#header.compression,
+        compression: this.#compression,
       },
-      method: 'stream-v2',
+      method: stream.plan.method,
       requirements,
-      streamedRequirements: stream.params.requirements,
+      streamedRequirements: stream.plan.requirements,
       ...tally,
       droppedFiles: stream.entries.dropped,
       bookmarks: this.#receiver.bookmarks,
@@ -190,9 +218,9 @@ class Attempt {
   }
 }
 
-async function readStreamHeader(source: SourceFile): Promise<Hg20Header> {
+async function readStreamHeader(source: SourceFile): Promise<StreamHeader> {
   const header = await readHeader(source);
-  if (header.kind === 'HG20') return header;
+  if (header.kind !== 'HG10') return header;
   const where = { file: source.path, header: header.kind };
-  throw new HgError('HG_NOT_YET', 'the bundle is of another kind than HG20', where);
+  throw new HgError('HG_NOT_YET', 'the bundle holds a history in another form than a stream', where);
 }

@@ -8,9 +8,9 @@ import type { Warnings } from './warnings.ts';
  * before everything else is right no Mercurial takes the directory for a repository. Returns all requirements.
  */
 export function completeStore(stream: StoreSink, warnings: Warnings, root: string): string[] {
-  const { params, entries, probe, writer } = stream;
+  const { plan: announced, entries, probe, writer } = stream;
   checkSideFiles(root, (name) => entries.hasStoreFile(name));
-  const plan = planRequirements(params.requirements, [...probe.requirements, ...entries.requirements]);
+  const plan = planRequirements(announced.requirements, [...probe.requirements, ...entries.requirements]);
   if (plan.completed.length > 0) {
     warnings.add(`the stream does not name requirements that its bytes have: ${plan.completed.join(', ')}`);
   }

@@ -1,10 +1,10 @@
 import { readdirSync, statfsSync } from 'node:fs';
-import type { Stream2Params } from '@quicksilver/bundle';
+import type { Announced } from '@quicksilver/bundle';
 import { writeFault } from '@quicksilver/file-writer';
 import { HgError } from '@quicksilver/hg-types';
 
 /** The target must be there and hold nothing, and its volume must have room for what is announced. */
-export function checkTarget(root: string, { fileCount, byteCount }: Stream2Params): void {
+export function checkTarget(root: string, { fileCount, byteCount }: Announced): void {
   let names: string[];
   let free: number;
   let nodes: number;

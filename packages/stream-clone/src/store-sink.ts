@@ -1,12 +1,13 @@
-import type { Stream2Params, StreamEntry, StreamSink } from '@quicksilver/bundle';
+import type { StreamEntry, StreamSink } from '@quicksilver/bundle';
 import type { FileWriter, SharedBlocks } from '@quicksilver/file-writer';
 import { HgError } from '@quicksilver/hg-types';
 import { RevlogProbe } from './revlog-probe.ts';
 import { StoreEntries } from './store-entries.ts';
+import type { StreamPlan } from './stream-plan.ts';
 
 /** The files of the stream on their way from the decoder to the writers: bytes stay where they are. */
 export class StoreSink implements StreamSink {
-  readonly params: Stream2Params;
+  readonly plan: StreamPlan;
   readonly writer: FileWriter;
   readonly entries: StoreEntries;
   readonly probe: RevlogProbe;
@@ -18,13 +19,13 @@ export class StoreSink implements StreamSink {
   /** The revlog probe wants to see what comes. */
   #probing = false;
 
-  constructor(params: Stream2Params, writer: FileWriter, blocks: SharedBlocks) {
-    this.params = params;
+  constructor(plan: StreamPlan, writer: FileWriter, blocks: SharedBlocks) {
+    this.plan = plan;
     this.writer = writer;
     this.#pool = blocks.handle.data;
     this.#blockSize = blocks.blockSize;
     this.entries = new StoreEntries(this.#pool);
-    this.probe = new RevlogProbe(params.requirements);
+    this.probe = new RevlogProbe(plan.requirements);
   }
 
   /** What is pushed next lies in this block. */

@@ -12,9 +12,13 @@ export interface BundleSummary {
   readonly compression: CompressionName;
   /** Stream parameters. */
   readonly params: readonly ParamSummary[];
-  /** Everything after the header, decompressed, up to the end of the bundle. HG20 only. */
-  readonly bodySize?: number;
+  /** Everything after the header, decompressed, up to the end of the bundle; of HG10, all there is. */
+  readonly bodySize: number;
+  /** Of the same, for HG10 when digests are asked for: it is one changegroup and has no parts. */
+  readonly bodySha256?: string;
   readonly parts: readonly PartSummary[];
+  /** HGS1: the file is one stream. */
+  readonly stream?: StreamSummary;
   /** Bytes after the end of the bundle. */
   readonly trailing: number;
   /** What the writer of the bundle had to say. */
@@ -45,7 +49,11 @@ export interface PartSummary {
 }
 
 export interface StreamSummary {
-  readonly announced: { readonly files: number; readonly bytes: number };
+  readonly version: 1 | 2 | 3;
+  /** Not in version 3. */
+  readonly announced?: { readonly files: number; readonly bytes: number };
+  /** Version 3: entries announced, each of which is the files of one revlog, or one other file. */
+  readonly groups?: number;
   readonly requirements: readonly string[];
   readonly files: number;
   readonly bytes: number;

@@ -1,6 +1,7 @@
 import type { CompressionName } from '@quicksilver/codec';
 import type { Owner } from '@quicksilver/file-writer';
 import type { Phase } from '@quicksilver/hg-types';
+import type { StreamMethod } from './stream-plan.ts';
 
 /** A bundle file of the user: read by ordinary reads, never mapped, since others may shorten it. */
 export interface FileSource {
@@ -8,6 +9,7 @@ export interface FileSource {
   readonly path: string;
 }
 
+/** Totals as announced; where a stream announces none (version 3), estimates that the end puts right. */
 export interface Progress {
   readonly stage: 'plan' | 'write';
   readonly files: { readonly done: number; readonly total: number };
@@ -39,10 +41,10 @@ export interface WriteReceipt {
   readonly source: {
     readonly path: string;
     readonly size: number;
-    readonly header: 'HG20';
+    readonly header: 'HG20' | 'HGS1';
     readonly compression: CompressionName;
   };
-  readonly method: 'stream-v2';
+  readonly method: StreamMethod;
   /** Of the repository written, sorted. */
   readonly requirements: readonly string[];
   /** As the stream announced them. */

@@ -2,12 +2,14 @@ import { describe, expect, it } from '@jest/globals';
 import { fixturePath, fixtures, tmpDir } from '@quicksilver/testing';
 import { inspectBundle } from '../src/inspect.ts';
 import { indexBytes, part, save, streamBundle } from './support/bundles.ts';
+import { type SidecarFile, type StreamSidecar, storeName, streamedFiles } from './support/streamed.ts';
 
 interface Sidecar {
   readonly size: number;
   readonly sha256: string;
   readonly trailing_after_end: number;
   readonly decompressed_body_size: number;
+  readonly decompressed_body_sha256: string;
   readonly parts: readonly {
     readonly type: string;
     readonly raw_type: string;
@@ -18,13 +20,24 @@ interface Sidecar {
     readonly payload_sha256: string;
     readonly mandatory_params: readonly (readonly [string, string])[];
     readonly advisory_params: readonly (readonly [string, string])[];
-    readonly files?: readonly { src: string; name: string | { hex: string }; size: number; sha256: string }[];
+    readonly files?: readonly SidecarFile[];
+    readonly entries?: readonly (readonly SidecarFile[])[];
   }[];
+  readonly stream1?: {
+    readonly filecount: number;
+    readonly bytecount: number;
+    readonly requirements: string;
+    readonly requirements_raw_length: number;
+    readonly files: readonly Omit<SidecarFile, 'src'>[];
+  };
 }
 
-const STREAMS = [...fixtures('stream', /\.stream-v2\.hg$/), ...fixtures('hg6', /\.stream-v2\.hg$/)];
-/** Other bundles in the same container, by every compression that can be read. */
-const OTHERS = fixtures('bundle', /\.(none|gzip|zstd)-v[23].*\.hg$/);
+const STREAMS = [...fixtures('stream', /\.stream-v[23]\.hg$/), ...fixtures('hg6', /\.stream-v2\.hg$/)];
+const PACKED = [...fixtures('stream', /\.packed1\.hg$/), ...fixtures('hg6', /\.packed1\.hg$/)];
+/** HG10 by every compression. */
+const CHANGEGROUPS = fixtures('bundle', /(-v1|cg01)\.hg$/);
+/** Other bundles in the same container, by every compression. */
+const OTHERS = fixtures('bundle', /\.(none|gzip|zstd|bzip2)-v[23].*\.hg$/);
 
 describe('inspectBundle', () => {
   it.each(STREAMS)('finds the facts of $name', async ({ path, sidecar }) => {
@@ -38,8 +51,10 @@ describe('inspectBundle', () => {
       trailing: facts.trailing_after_end,
     });
     expect(summary.problem).toBeUndefined();
-    const listed = summary.parts[0]?.stream?.entries?.map(({ source, ...file }) => ({ src: source, ...file }));
-    expect(listed).toEqual(facts.parts[0]?.files?.map((file) => ({ ...file, name: latin1Name(file.name) })));
+    const stream = summary.parts[0]?.stream;
+    expect(stream?.entries).toEqual(listed(facts));
+    expect(stream?.groups).toBe(facts.parts[0]?.entries?.length);
+    expect(stream?.version).toBe(facts.parts[0]?.entries ? 3 : 2);
   });
 
   it.each([...STREAMS, ...OTHERS])('lists the parts of $name', async ({ path, sidecar }) => {
@@ -57,13 +72,44 @@ describe('inspectBundle', () => {
     );
   });
 
-  it('names the other containers without reading them', async () => {
-    expect(await inspectBundle(fixturePath('bundle/basic.gzip-v1.hg'))).toMatchObject({
-      kind: 'HG10',
-      compression: 'zlib',
-      parts: [],
+  it.each(PACKED)('finds the facts of $name', async ({ path, sidecar }) => {
+    const { stream1, size, sha256, decompressed_body_size } = sidecar as Sidecar;
+    const summary = await inspectBundle(path, { files: true, digests: true });
+    expect(summary).toMatchObject({ size, sha256, kind: 'HGS1', compression: 'none', parts: [], trailing: 0 });
+    // The sidecar counts the rest of the header as well.
+    expect(summary.bodySize).toBe(decompressed_body_size - 18 - (stream1?.requirements_raw_length ?? 0));
+    expect(summary.problem).toBeUndefined();
+    expect(summary.stream).toMatchObject({
+      version: 1,
+      announced: { files: stream1?.filecount, bytes: stream1?.bytecount },
+      requirements: stream1?.requirements.split(','),
+      files: stream1?.filecount,
+      bytes: stream1?.bytecount,
     });
-    expect(await inspectBundle(fixturePath('stream/basic.packed1.hg'))).toMatchObject({ kind: 'HGS1', parts: [] });
+    expect(summary.stream?.entries).toEqual(listed(sidecar as Sidecar));
+  });
+
+  it.each(CHANGEGROUPS)('decompresses $name', async ({ path, sidecar }) => {
+    const facts = sidecar as Sidecar;
+    expect(await inspectBundle(path, { digests: true })).toMatchObject({
+      size: facts.size,
+      sha256: facts.sha256,
+      kind: 'HG10',
+      bodySize: facts.decompressed_body_size,
+      bodySha256: facts.decompressed_body_sha256,
+      parts: [],
+      trailing: 0,
+    });
+  });
+
+  it.each([
+    ['trunc-cg-bzip2-v1-at-half', 'HG_TRUNCATED'],
+    ['trunc-cg-bzip2-v1-at-minus1', 'HG_TRUNCATED'],
+    ['trunc-packed1-at-half', 'HG_TRUNCATED'],
+    ['s1-size-nan', 'HG_CORRUPT'],
+    ['bomb-bzip2-64M', 'HG_LIMIT'],
+  ])('says what is wrong with %s', async (name, code) => {
+    expect(await inspectBundle(fixturePath(`hostile/${name}.hg`))).toMatchObject({ problem: { code } });
   });
 
   it('reports damage after what came before it', async () => {
@@ -97,6 +143,11 @@ describe('inspectBundle', () => {
   });
 });
 
-function latin1Name(name: string | { hex: string }): string {
-  return (typeof name === 'string' ? Buffer.from(name, 'utf8') : Buffer.from(name.hex, 'hex')).toString('latin1');
+function listed(sidecar: StreamSidecar): unknown {
+  return streamedFiles(sidecar).map(({ src, size, sha256, ...file }) => ({
+    source: src,
+    name: storeName(file),
+    size,
+    sha256,
+  }));
 }

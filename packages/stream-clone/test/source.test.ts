@@ -57,8 +57,6 @@ describe('bundles of other kinds', () => {
     ['bundle/basic.bzip2-v1.hg', 'HG_NOT_YET'],
     ['bundle/basic.zstd-v2.hg', 'HG_NOT_YET'],
     ['bundle/basic.bzip2-v2.hg', 'HG_NOT_YET'],
-    ['stream/basic.packed1.hg', 'HG_NOT_YET'],
-    ['stream/basic.stream-v3.hg', 'HG_NOT_YET'],
   ])('%s is named and refused for now', async (name, code) => {
     expect(await refusal(fixturePath(name))).toMatchObject({ code, unreadable: true });
   });

@@ -1,3 +1,4 @@
+export { bzip2 } from './bzip2.ts';
 export {
   canInjectFaults,
   compileFaultLibrary,

@@ -9,8 +9,12 @@ import {
   readBundleHeader,
   readPhaseHeads,
   readStream2Params,
+  readStream3Params,
   refuseUnknown,
+  type StreamSink,
+  StreamV1Decoder,
   StreamV2Decoder,
+  StreamV3Decoder,
 } from '../../src/index.ts';
 import type { PartFacts, SidecarFile, SidecarName } from './sidecar.ts';
 
@@ -26,20 +30,24 @@ export interface Outcome {
   /** Every callback in order, pieces of data left out. */
   readonly events: readonly string[];
   readonly output: readonly string[];
+  /** Files of a stream of version 1, which has no parts. */
+  readonly files: readonly SidecarFile[];
   readonly trailing: number;
 }
 
 /**
- * Reads a bundle as a careful caller would: unknown parts by the rules, `stream2` to its files, small parts collected
+ * Reads a bundle as a careful caller would: unknown parts by the rules, streams to their files, small parts collected
  * and parsed, the rest only counted. Only containers that are not compressed.
  */
 export class Reading {
   readonly parts: PartFacts[] = [];
   readonly events: string[] = [];
   readonly output: string[] = [];
+  readonly files: SidecarFile[] = [];
   header: BundleHeader | undefined;
   readonly #strict: boolean;
   #decoder: Bundle2Decoder | undefined;
+  #stream1: StreamV1Decoder | undefined;
   #prefix: Uint8Array = new Uint8Array(0);
 
   /** Not strict: every part is taken, whatever it is. */
@@ -58,23 +66,36 @@ export class Reading {
     return this.#decoder;
   }
 
+  get trailing(): number {
+    return this.#stream1?.trailing ?? this.decoder.trailing;
+  }
+
   push(piece: Uint8Array): void {
     if (this.header) {
       this.body(piece);
       return;
     }
     this.#prefix = new Uint8Array(Buffer.concat([this.#prefix, piece]));
-    this.header = readBundleHeader(this.#prefix, false);
-    if (this.header) this.body(this.#prefix.subarray(this.header.bodyOffset));
+    const header = readBundleHeader(this.#prefix, false);
+    this.#begin(header);
+    if (header) this.body(this.#prefix.subarray(header.bodyOffset));
   }
 
   end(): void {
-    this.header ??= readBundleHeader(this.#prefix, true);
+    if (this.header === undefined) this.#begin(readBundleHeader(this.#prefix, true));
     if (this.header?.kind === 'HG20') this.decoder.end();
+    this.#stream1?.end();
   }
 
   body(piece: Uint8Array): void {
     if (this.header?.kind === 'HG20') this.decoder.push(piece);
+    this.#stream1?.push(piece);
+  }
+
+  #begin(header: BundleHeader | undefined): void {
+    this.header = header;
+    if (header?.kind !== 'HGS1') return;
+    this.#stream1 = new StreamV1Decoder(header.stream, this.#sink(this.files), header.bodyOffset);
   }
 
   #part(header: PartHeader, offset: number): PartConsumer | 'skip' {
@@ -84,6 +105,7 @@ export class Reading {
     const files: SidecarFile[] = [];
     const inner = this.#inner(header, files);
     let size = 0;
+    const streamed = header.type === 'stream2' || header.type === 'stream3-exp' ? { files } : {};
     return {
       data: (bytes) => {
         digest.update(bytes);
@@ -94,7 +116,8 @@ export class Reading {
         inner?.end();
         this.events.push(`end of ${header.rawType}`);
         const payload = { payload_size: size, payload_sha256: digest.digest('hex') };
-        this.parts.push({ ...headerFacts(header), ...payload, ...(header.type === 'stream2' ? { files } : {}) });
+        const entries = inner instanceof StreamV3Decoder ? { entry_count: inner.entryCount } : {};
+        this.parts.push({ ...headerFacts(header), ...payload, ...streamed, ...entries });
       },
     };
   }
@@ -102,7 +125,13 @@ export class Reading {
   #inner(header: PartHeader, files: SidecarFile[]): PartConsumer | undefined {
     switch (header.type) {
       case 'stream2':
-        return this.#stream(header, files);
+        return new StreamV2Decoder(readStream2Params(header), this.#sink(files));
+      case 'stream3-exp':
+        readStream3Params(header);
+        return new StreamV3Decoder((entries) => {
+          this.events.push(`entries ${entries}`);
+          return this.#sink(files);
+        });
       case 'phase-heads':
         return collector(header, (payload) => readPhaseHeads(payload));
       case 'bookmarks':
@@ -112,10 +141,10 @@ export class Reading {
     }
   }
 
-  #stream(header: PartHeader, files: SidecarFile[]): StreamV2Decoder {
+  #sink(files: SidecarFile[]): StreamSink {
     let file: Omit<SidecarFile, 'sha256'> | undefined;
     let digest = createHash('sha256');
-    return new StreamV2Decoder(readStream2Params(header), {
+    return {
       file: ({ vfsKey, name, size }) => {
         file = { src: vfsKey, name: sidecarName(name), size };
         digest = createHash('sha256');
@@ -129,7 +158,7 @@ export class Reading {
         this.events.push(`file end ${sha256}`);
         if (file) files.push({ ...file, sha256 });
       },
-    });
+    };
   }
 }
 
@@ -147,8 +176,8 @@ export function outcomeOf(bytes: Uint8Array, next: () => number = () => bytes.le
   } catch (err) {
     fault = faultOf(err);
   }
-  const { header, parts, events, output, decoder } = reading;
-  return { ...fault, header, parts, events, output, trailing: decoder.trailing };
+  const { header, parts, events, output, files, trailing } = reading;
+  return { ...fault, header, parts, events, output, files, trailing };
 }
 
 /** The facts of a coded error; anything else is a bug and thrown on. */

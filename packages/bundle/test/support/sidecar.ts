@@ -22,6 +22,9 @@ export interface PartFacts {
   readonly payload_size: number;
   readonly payload_sha256: string;
   readonly files?: readonly SidecarFile[];
+  /** Of a stream of version 3, instead of `files`. */
+  readonly entries?: readonly (readonly SidecarFile[])[];
+  readonly entry_count?: number;
 }
 
 export interface Sidecar {
@@ -34,6 +37,15 @@ export interface Sidecar {
   readonly decompressed_body_sha256: string;
   readonly trailing_after_end?: number;
   readonly parts?: readonly PartFacts[];
+  /** Of a file without parts; names as the stream spells them. */
+  readonly stream1?: {
+    readonly filecount: number;
+    readonly bytecount: number;
+    readonly requirements: string;
+    readonly requirements_raw_length: number;
+    readonly files: readonly Omit<SidecarFile, 'src'>[];
+    readonly trailing: number;
+  };
 }
 
 export interface Golden {
@@ -68,5 +80,6 @@ export function partFacts(part: PartFacts): PartFacts {
     payload_size: part.payload_size,
     payload_sha256: part.payload_sha256,
     ...(part.type === 'stream2' && part.files ? { files: part.files } : {}),
+    ...(part.entries ? { files: part.entries.flat(), entry_count: part.entries.length } : {}),
   };
 }

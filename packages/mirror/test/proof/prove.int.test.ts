@@ -42,7 +42,7 @@ interface Sidecar {
   readonly facts?: string;
 }
 
-const good = fixtures('stream', /stream-v2\.hg$/).filter(({ name }) => !name.startsWith('fmt-clv2'));
+const good = fixtures('stream', /\.(stream-v[23]|packed1)\.hg$/).filter(({ name }) => !name.startsWith('fmt-clv2'));
 
 describe('proof quick', () => {
   it.each(good)('passes $name with the facts of its repository', async ({ path, sidecar }) => {
