@@ -76,7 +76,12 @@ export async function cloneLocal(options: LocalCloneOptions): Promise<LocalRecei
   await checkpoint?.('local-written');
 
   report(options, 'prove');
-  const proof = await proveQuick(place.repository, write, { ...options, part: partIn(place.hidden) });
+  const proof = await proveQuick(place.repository, write, {
+    signal,
+    onProgress: options.onProgress,
+    part: partIn(place.hidden),
+    lengths: 'as-written',
+  });
   await checkpoint?.('local-proved');
 
   if (options.flush) {

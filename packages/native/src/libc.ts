@@ -3,7 +3,7 @@ import { getSystemErrorName } from 'node:util';
 import type * as Koffi from 'koffi';
 
 /** What is used of koffi. It is loaded on first use: most processes of this repository never call C. */
-export type KoffiApi = Pick<typeof Koffi, 'load' | 'errno' | 'address'>;
+export type KoffiApi = Pick<typeof Koffi, 'load' | 'errno' | 'address' | 'view'>;
 
 type Libc = { readonly koffi: KoffiApi; readonly handle: ReturnType<KoffiApi['load']> };
 let loaded: Libc | undefined | 'missing';

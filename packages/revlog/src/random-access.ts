@@ -1,13 +1,10 @@
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { HgError, toHgError } from '@quicksilver/hg-types';
-
-/** One system call moves less than 2 GiB. */
-const MAX_READ = 2 ** 30;
+import { type ExpectedUse, type FileBytes, openBytes, type StableBy } from '@quicksilver/mmap';
 
 /** Bytes at known places of something whose size is known: a file, or memory. */
 export interface RandomAccess {
   readonly size: number;
-  /** Exactly `length` bytes from `offset`; they stay as they are. @throws HgError HG_TRUNCATED outside of `size`. */
+  /** Exactly `length` bytes from `offset`, there until it is closed. @throws HgError HG_TRUNCATED outside of `size`. */
   read(offset: number, length: number): Uint8Array;
 }
 
@@ -28,55 +25,54 @@ export function bytesAccess(memory: Uint8Array, name: string): RandomAccess {
   };
 }
 
-/** A file that is read in place, so that data far larger than memory can be looked at. */
+/** How a data file or index will be used. */
+export interface FileUse {
+  /** Why nobody shortens the file meanwhile; then it may be mapped. Undefined: it is read. */
+  readonly stable?: StableBy | undefined;
+  /** Whether most of it will be looked at, or few places. */
+  readonly expectedUse?: ExpectedUse | undefined;
+  /** How much may be held of it at once where it is read. */
+  readonly maxHeld?: number | undefined;
+}
+
+/** A file whose bytes are had in place, mapped or read, so that data far larger than memory can be looked at. */
 export class FileAccess implements RandomAccess, Disposable {
   readonly size: number;
-  readonly #name: string;
-  #fd: number;
+  readonly #file: FileBytes;
 
-  private constructor(fd: number, size: number, name: string) {
-    this.#fd = fd;
-    this.size = size;
-    this.#name = name;
+  private constructor(file: FileBytes) {
+    this.size = file.size;
+    this.#file = file;
   }
 
   /** `name` is what faults call the file. */
-  static open(path: string, name: string): FileAccess {
-    let fd = -1;
+  static open(path: string, name: string, use: FileUse = {}): FileAccess {
     try {
-      fd = openSync(path, 'r');
-      return new FileAccess(fd, fstatSync(fd).size, name);
+      return new FileAccess(openBytes(path, { ...use, name }));
     } catch (err) {
-      if (fd >= 0) closeSync(fd);
       throw toHgError(err, { file: name });
     }
   }
 
-  read(offset: number, length: number): Uint8Array {
-    if (this.#fd < 0) throw new HgError('HG_CLOSED', 'a data file was used after it was closed', { file: this.#name });
-    checkRange(offset, length, { name: this.#name, size: this.size });
-    const bytes = new Uint8Array(length);
-    let done = 0;
-    while (done < length) {
-      const got = this.#readSome(bytes, done, offset + done);
-      if (got === 0) throw truncated(offset + done, length - done, { name: this.#name, size: offset + done });
-      done += got;
+  /** All of it. @throws HgError HG_LIMIT where that is more than may be held. */
+  get bytes(): Uint8Array {
+    try {
+      return this.#file.bytes;
+    } catch (err) {
+      throw toHgError(err, { file: this.#file.name });
     }
-    return bytes;
+  }
+
+  read(offset: number, length: number): Uint8Array {
+    try {
+      return this.#file.read(offset, length);
+    } catch (err) {
+      throw toHgError(err, { file: this.#file.name, offset });
+    }
   }
 
   [Symbol.dispose](): void {
-    const fd = this.#fd;
-    this.#fd = -1;
-    if (fd >= 0) closeSync(fd);
-  }
-
-  #readSome(bytes: Uint8Array, at: number, position: number): number {
-    try {
-      return readSync(this.#fd, bytes, at, Math.min(bytes.length - at, MAX_READ), position);
-    } catch (err) {
-      throw toHgError(err, { file: this.#name, offset: position });
-    }
+    this.#file[Symbol.dispose]();
   }
 }
 

@@ -1,11 +1,10 @@
-import { Buffer } from 'node:buffer';
 import type { Where } from '@quicksilver/bytes';
 import { HgError, hexNode, type Node, NULL_REV, nullNode, type Rev } from '@quicksilver/hg-types';
 import { decodeChunk } from './chunk.ts';
 import { UNHASHED_FLAGS } from './layout.ts';
 import { applyPatch } from './patch.ts';
 import { bytesAccess, type RandomAccess } from './random-access.ts';
-import { revisionHash } from './revision-hash.ts';
+import { isRevisionHash, revisionHash } from './revision-hash.ts';
 import { RevlogIndex } from './revlog-index.ts';
 
 /** A revlog as it lies: the whole `.i`, and the `.d` where there is one. */
@@ -83,12 +82,12 @@ export class RevlogReader {
     const { p1, p2, node, flags } = this.index.entry(rev);
     const text = this.text(rev);
     if ((flags & UNHASHED_FLAGS) !== 0) return 'unhashed';
-    const found = revisionHash(this.parentNode(p1), this.parentNode(p2), text);
-    if (Buffer.compare(found, node) === 0) return 'same';
+    const parents = { p1: this.parentNode(p1), p2: this.parentNode(p2) };
+    if (isRevisionHash(node, text, parents)) return 'same';
     throw new HgError('HG_CORRUPT', 'the text of a revision does not give its node', {
       ...this.#where(rev),
       node: hexNode(node),
-      found: hexNode(found),
+      found: hexNode(revisionHash(parents.p1, parents.p2, text)),
     });
   }
 

@@ -1,7 +1,6 @@
-import { Buffer } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
-import { HgError, hexNode, isNullNode, nodeFromHex } from '@quicksilver/hg-types';
+import { HgError, hexNode, isNullNode, NODE_BYTES, type Node } from '@quicksilver/hg-types';
 import { parseChangeset, RevlogFiles, type RevlogIndex, requirementsOfHeader, walkRevlog } from '@quicksilver/revlog';
 
 /** What the changelog and the manifest of a repository were found to hold. */
@@ -74,15 +73,26 @@ async function proveChangesets(changelog: RevlogFiles, manifests: RevlogIndex, o
   }
 }
 
-const HEX_NODE = 40;
+const HEX_NODE = 2 * NODE_BYTES;
+const NEWLINE = 0x0a;
 
 /** The first line of a changeset, without reading the rest: there may be a million of them. */
-function manifestOf(text: Uint8Array, where: { file: string; rev: number }): Uint8Array {
-  const line = Buffer.from(text.buffer, text.byteOffset, Math.min(text.byteLength, HEX_NODE + 1)).toString('latin1');
-  if (line.length <= HEX_NODE || line[HEX_NODE] !== '\n' || !/^[0-9a-f]+$/.test(line.slice(0, HEX_NODE))) {
-    throw new HgError('HG_CORRUPT', 'the first line of a changeset is no manifest node', where);
+function manifestOf(text: Uint8Array, where: { file: string; rev: number }): Node {
+  const node = new Uint8Array(NODE_BYTES);
+  let wrong = text[HEX_NODE] === NEWLINE ? 0 : -1;
+  for (let at = 0; at < NODE_BYTES; at++) {
+    const digits = (hexDigit(text[2 * at]) << 4) | hexDigit(text[2 * at + 1]);
+    wrong |= digits & ~0xff;
+    node[at] = digits;
   }
-  return nodeFromHex(line.slice(0, HEX_NODE));
+  if (wrong !== 0) throw new HgError('HG_CORRUPT', 'the first line of a changeset is no manifest node', where);
+  return node;
+}
+
+/** Of a lower-case digit; negative for anything else. */
+function hexDigit(byte = 0): number {
+  if (byte >= 0x30 && byte <= 0x39) return byte - 0x30;
+  return byte >= 0x61 && byte <= 0x66 ? byte - 0x57 : -1;
 }
 
 function sha256(bytes: Uint8Array): string {

@@ -107,6 +107,20 @@ describe('proof quick', () => {
     expect(await codeOf(w.prove())).toBe(code);
   });
 
+  it('of the process that wrote it takes the lengths as written, and says so; names are still looked at', async () => {
+    using w = await basic();
+    const prove = () => proveQuick(w.root, w.write, { signal, part: () => w.dir.join('part'), lengths: 'as-written' });
+    const [own, others] = [await prove(), await w.prove()];
+    expect({ ...own, checks: [] }).toEqual({ ...others, checks: [] });
+    expect(own.checks[0]).not.toBe(others.checks[0]);
+    expect(own.checks.slice(1)).toEqual(others.checks.slice(1));
+    await symlink('/etc/passwd', join(w.store, 'data/extra.i'));
+    expect(await codeOf(prove())).toBe('HG_UNPROVED');
+    await rm(join(w.store, 'data/extra.i'));
+    await rm(join(w.store, 'data/numbers.txt.i'));
+    expect(await codeOf(prove())).toBe('HG_UNPROVED');
+  });
+
   it('refuses a repository that has gone, or goes away meanwhile', async () => {
     using w = await basic();
     await rm(w.root, { recursive: true });
