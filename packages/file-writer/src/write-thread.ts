@@ -23,7 +23,12 @@ process.once('exit', () => writer[Symbol.dispose]());
 serveThread<WriteCommand, WriteReply>((message, port) => {
   switch (message.kind) {
     case 'batch':
-      writer.run(message.batch);
+      try {
+        writer.run(message.batch);
+      } catch (err) {
+        writer[Symbol.dispose](); // nobody else closes what is open
+        throw err;
+      }
       counts[COUNTER.files] = writer.tally.files;
       counts[COUNTER.bytes] = writer.tally.bytes;
       counts[COUNTER.cost] = (counts[COUNTER.cost] ?? 0) + message.cost;
