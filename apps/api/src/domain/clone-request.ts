@@ -10,11 +10,10 @@ export function sameSource(a: SourceRef, b: SourceRef): boolean {
 }
 
 export function sameRequest(a: CloneRequest, b: CloneRequest): boolean {
+  const settings = EngineSettings.keyof().options;
   return (
     sameSource(a.source, b.source) &&
     a.verify === b.verify &&
-    a.settings.writers === b.settings.writers &&
-    a.settings.memoryTarget === b.settings.memoryTarget &&
-    a.settings.flush === b.settings.flush
+    settings.every((setting) => a.settings[setting] === b.settings[setting])
   );
 }

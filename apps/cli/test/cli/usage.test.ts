@@ -9,6 +9,9 @@ describe('the command line', () => {
     ['one argument too many', ['clone', 'a', 'b', 'c'], 2, 'too many arguments'],
     ['a value that is none of the choices', ['clone', 'a', 'b', '--verify', 'much'], 2, 'quick, sample, full'],
     ['a number of threads out of range', ['clone', 'a', 'b', '--threads', '0'], 2, '1 to 64, or "auto"'],
+    ['a number of closers that is none', ['clone', 'a', 'b', '--closers', 'auto'], 2, '1 to 64'],
+    ['a memory target too small to work with', ['clone', 'a', 'b', '--memory-target', '10K'], 2, '64K or more'],
+    ['another way to close', ['clone', 'a', 'b', '--background-close', 'maybe'], 2, 'off, on, auto'],
     ['a port out of range', ['up', '--port', '65536'], 2, '0 to 65535'],
     ['an address as source', ['clone', 'https://example.org/x', 'b'], 1, 'not supported yet'],
     [
