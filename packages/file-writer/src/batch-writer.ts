@@ -82,6 +82,7 @@ export class BatchWriter {
       segment += 2 * count;
       if (i < last || batch.complete) this.#close();
     }
+    this.#closing?.queue.wake();
     this.#blocks.release(batch.block);
   }
 
@@ -182,8 +183,8 @@ export class BatchWriter {
     this.#closing?.held?.(-1);
     const queue = this.#closing?.queue;
     if (queue?.active && queue.tryPut(fd, this.#path, this.#size)) this.tally.handed++;
-    else if (this.#gauge === undefined) this.#closeHere(fd);
-    else this.#closeWatched(fd, this.#gauge);
+    else if (this.#gauge?.looksNow()) this.#closeWatched(fd, this.#gauge);
+    else this.#closeHere(fd);
     this.tally.files++;
     this.tally.bytes += this.#at;
   }

@@ -34,6 +34,8 @@ const NAME_BYTES = 1024;
 /** The turns of a smaller ring could not be told apart. */
 const MIN_CELLS = 2;
 const MAX_CELLS = 65_536;
+/** To wake a thread costs more than a fast close: it is done for so many files at once, and at the end of a batch. */
+const WAKE_EVERY = 8;
 
 export interface CloseQueueHandle {
   readonly cells: number;
@@ -56,6 +58,8 @@ export class CloseQueue {
   readonly #words: Int32Array<SharedArrayBuffer>;
   readonly #names: Buffer;
   readonly #sizes: Float64Array<SharedArrayBuffer>;
+  /** Files put in by this thread since it last woke the closers. */
+  #unsaid = 0;
 
   private constructor(handle: CloseQueueHandle) {
     this.handle = handle;
@@ -120,8 +124,24 @@ export class CloseQueue {
     return Atomics.load(this.#words, OPEN);
   }
 
-  /** Hands a file over; false when there is no room for it, and the caller closes it. */
+  /**
+   * Hands a file over; false when there is no room for it, and the caller closes it. Closers that sleep may learn of it
+   * later, but no later than by `wake`.
+   */
   tryPut(fd: number, file: string, size: number): boolean {
+    const put = this.#put(fd, file, size);
+    if (put) this.#unsaid++;
+    if (this.#unsaid >= (put ? WAKE_EVERY : 1)) this.wake();
+    return put;
+  }
+
+  /** To be called when nothing may be put in for a while. */
+  wake(): void {
+    if (this.#unsaid > 0 && Atomics.load(this.#words, SLEEPERS) > 0) Atomics.notify(this.#words, WAKE, this.#unsaid);
+    this.#unsaid = 0;
+  }
+
+  #put(fd: number, file: string, size: number): boolean {
     const words = this.#words;
     if (Atomics.add(words, OPEN, 1) >= Atomics.load(words, LIMIT)) {
       Atomics.sub(words, OPEN, 1);
@@ -145,7 +165,6 @@ export class CloseQueue {
       break;
     }
     Atomics.add(words, WAKE, 1);
-    if (Atomics.load(words, SLEEPERS) > 0) Atomics.notify(words, WAKE, 1);
     return true;
   }
 

@@ -1,12 +1,22 @@
 /** Close counts as slow when the median of so many is over so many milliseconds. */
 const WINDOW = 64;
 export const SLOW_CLOSE = 0.2;
+/** While close is fast it is looked at once in so many times: looking costs nearly as much as such a close. */
+const GLANCE = 8;
 
-/** Watches how long the last closes took. */
+/** Watches how long the last closes took; while they are fast, a share of them. */
 export class SlowGauge {
   readonly #times = new Float64Array(WINDOW);
   #seen = 0;
   #slow = 0;
+  #rest = 0;
+
+  /** Whether to time the next close; asked once for each. */
+  looksNow(): boolean {
+    if (this.#rest === 0) return true;
+    this.#rest--;
+    return false;
+  }
 
   add(milliseconds: number): void {
     const at = this.#seen % WINDOW;
@@ -14,6 +24,7 @@ export class SlowGauge {
     this.#times[at] = milliseconds;
     if (milliseconds > SLOW_CLOSE) this.#slow++;
     this.#seen++;
+    this.#rest = milliseconds <= SLOW_CLOSE && this.verdict === 'fast' ? GLANCE - 1 : 0;
   }
 
   /** `undefined` until there are enough of them. */
@@ -31,6 +42,7 @@ export class SlowGauge {
   /** What was seen says nothing about what comes. */
   reset(): void {
     this.#seen = 0;
+    this.#rest = 0;
     this.#slow = 0;
   }
 }

@@ -1,5 +1,10 @@
+import { openSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
+import { waitFor } from '@quicksilver/testing';
+import type { CloseReply, CloseThreadData } from '../src/close-messages.ts';
 import { CloseQueue } from '../src/close-queue.ts';
+import { EngineThread } from '../src/engine-thread.ts';
+import { Halt } from '../src/halt.ts';
 import { OpenFileBudget } from '../src/open-files.ts';
 import { SlowGauge } from '../src/slow-gauge.ts';
 
@@ -43,6 +48,28 @@ describe('CloseQueue', () => {
     expect(queue.take()).toBeUndefined();
   });
 
+  it('wakes closers that sleep, at the latest when told to', async () => {
+    const queue = CloseQueue.create(16);
+    using halt = new Halt();
+    await using closers = new EngineThread<never, CloseReply>({
+      entry: new URL('../src/close-thread.ts', import.meta.url),
+      name: 'closer',
+      workerData: { queue: queue.handle, watch: false } satisfies CloseThreadData,
+      halt,
+      sharesDescriptors: true,
+      onMessage: () => closers.done(),
+    });
+    await waitFor(() => queue.closers === 1);
+    for (let i = 0; i < 40; i++) {
+      queue.tryPut(openSync('/dev/null', 'r'), 'null', 0);
+      if (i % 3 === 2) queue.wake();
+      if (i % 5 === 4) await waitFor(() => queue.open <= 2); // what no wake has told of yet
+    }
+    queue.wake();
+    await waitFor(() => queue.open === 0);
+    queue.end();
+  });
+
   it('cuts a very long name instead of refusing the file', () => {
     const queue = CloseQueue.create(2);
     queue.tryPut(1, 'x'.repeat(5_000), 0);
@@ -70,6 +97,20 @@ describe('SlowGauge', () => {
     expect(fed([...Array(31).fill(50), ...Array(33).fill(0.001)])).toMatchObject({ verdict: 'fast', median: 0.001 });
     expect(fed([...Array(1_000).fill(0.001), ...Array(64).fill(0.3)]).verdict).toBe('slow');
     expect(fed([...Array(1_000).fill(1), ...Array(64).fill(0.001)]).verdict).toBe('fast');
+  });
+
+  it('looks at every close until it is sure, then at some, and at all again once one was slow', () => {
+    const gauge = new SlowGauge();
+    const looked = (times: number, each: number): number =>
+      Array.from({ length: times }, () => {
+        const now = gauge.looksNow();
+        if (now) gauge.add(each);
+        return now;
+      }).filter(Boolean).length;
+    expect(looked(64, 0.001)).toBe(64);
+    expect(looked(800, 0.001)).toBe(100);
+    expect(looked(41, 1)).toBeGreaterThanOrEqual(33);
+    expect(gauge.verdict).toBe('slow');
   });
 
   it('begins anew when told so', () => {
