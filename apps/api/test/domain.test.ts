@@ -71,8 +71,9 @@ describe('what becomes of a request', () => {
     expect(decideClone(mirror({ open: [task()] }), request())).toMatchObject({ kind: 'merge' });
     expect(decideClone(mirror({ open: [task({ cancelRequested: true })] }), request())).toEqual({ kind: 'create' });
     expect(decideClone(mirror({ open: [task()] }), request('/b'))).toEqual({ kind: 'create' });
-    const other = { ...request(), settings: { writers: 4 } };
-    expect(decideClone(mirror({ open: [task()] }), other)).toEqual({ kind: 'create' });
+    for (const settings of [{ writers: 4 }, { backgroundClose: 'on' }, { flush: false }] as const) {
+      expect(decideClone(mirror({ open: [task()] }), { ...request(), settings })).toEqual({ kind: 'create' });
+    }
     expect(decideClone(mirror({ retired: true }), request())).toEqual({ kind: 'create' });
   });
 

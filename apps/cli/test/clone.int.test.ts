@@ -92,7 +92,8 @@ describe('quicksilver clone', () => {
 
   it('tells programs by JSON lines what became of it', async () => {
     using dir = tmpDir();
-    const result = await runCli(['clone', '--json', '--no-flush', '--threads', '2', basic, dir.join('repo')]);
+    const engine = ['--threads', '2', '--memory-target', '1M', '--background-close', 'off', '--closers', '3'];
+    const result = await runCli(['clone', '--json', '--no-flush', ...engine, basic, dir.join('repo')]);
     const lines = result.stdout
       .trim()
       .split('\n')
@@ -103,7 +104,11 @@ describe('quicksilver clone', () => {
       flushed: false,
       proof: { level: 'quick', heads: { count: 3 } },
       // Six more are caches, which are never taken from a stream.
-      write: { files: 17, bytes: 7225 },
+      write: {
+        files: 17,
+        bytes: 7225,
+        settings: { memoryTarget: 2 ** 20, backgroundClose: { mode: 'off', closers: 0, why: 'off, as asked' } },
+      },
     });
     expect(result.stderr).toBe('');
   });

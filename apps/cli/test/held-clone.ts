@@ -3,7 +3,14 @@ import { once } from 'node:events';
 import { clone } from '../src/commands/clone.ts';
 
 const [source = '', dest = ''] = process.argv.slice(2);
-const flags = { stream: 'auto', verify: 'quick', threads: 'auto', flush: true, quiet: false } as const;
+const flags = {
+  stream: 'auto',
+  verify: 'quick',
+  threads: 'auto',
+  backgroundClose: 'auto',
+  flush: true,
+  quiet: false,
+} as const;
 const checkpoint = async (name: string) => {
   if (name !== 'local-written') return;
   process.stderr.write('held\n');

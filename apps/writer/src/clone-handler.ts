@@ -29,6 +29,7 @@ export class CloneHandler implements JobHandler<CloneData, CloneResult> {
   /** What the request asks for goes before what this host is configured with. */
   #work(job: CloneData): CloneWork {
     const config = this.#config;
+    const { settings } = job;
     return {
       volume: this.#volume,
       access: volumeAccess(config),
@@ -38,8 +39,14 @@ export class CloneHandler implements JobHandler<CloneData, CloneResult> {
       maxDownload: config.QUICKSILVER_MAX_DOWNLOAD,
       lockDuration: config.QUICKSILVER_LOCK_DURATION,
       settings: {
-        writers: job.settings.writers ?? config.QUICKSILVER_WRITERS,
-        memoryTarget: job.settings.memoryTarget ?? config.QUICKSILVER_MEMORY_TARGET,
+        writers: settings.writers ?? config.QUICKSILVER_WRITERS,
+        memoryTarget: settings.memoryTarget ?? config.QUICKSILVER_MEMORY_TARGET,
+        backgroundClose: settings.backgroundClose ?? config.QUICKSILVER_BACKGROUND_CLOSE,
+        backgroundCloseMinFileCount:
+          settings.backgroundCloseMinFileCount ?? config.QUICKSILVER_BACKGROUND_CLOSE_MIN_FILE_COUNT,
+        backgroundCloseMaxQueue: settings.backgroundCloseMaxQueue ?? config.QUICKSILVER_BACKGROUND_CLOSE_MAX_QUEUE,
+        backgroundCloseThreadCount:
+          settings.backgroundCloseThreadCount ?? config.QUICKSILVER_BACKGROUND_CLOSE_THREAD_COUNT,
       },
     };
   }

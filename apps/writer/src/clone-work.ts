@@ -1,5 +1,5 @@
 import { VolumeAccess } from '@quicksilver/app-kit/engine';
-import { CloneData } from '@quicksilver/jobs';
+import { CloneData, EngineSettings } from '@quicksilver/jobs';
 import { z } from 'zod';
 
 /** What the writer asks of an engine: one clone job and this service's own settings. */
@@ -11,9 +11,6 @@ export const CloneWork = z.object({
   allowPrivateSources: z.boolean(),
   maxDownload: z.int().positive(),
   lockDuration: z.int().positive(),
-  settings: z.object({
-    writers: z.int().positive().optional(),
-    memoryTarget: z.int().positive().optional(),
-  }),
+  settings: EngineSettings.omit({ flush: true }),
 });
 export type CloneWork = z.infer<typeof CloneWork>;

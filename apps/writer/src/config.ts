@@ -15,5 +15,10 @@ export const WriterConfig = z.object({
   QUICKSILVER_WRITERS: wholeNumber(1, 64).optional(),
   /** Bytes in flight per clone; the engine decides when unset. */
   QUICKSILVER_MEMORY_TARGET: wholeNumber(65_536, 2 ** 40).optional(),
+  /** Closing of files by threads of their own; the engine measures and decides when unset (`auto`). */
+  QUICKSILVER_BACKGROUND_CLOSE: z.enum(['off', 'on', 'auto']).optional(),
+  QUICKSILVER_BACKGROUND_CLOSE_MIN_FILE_COUNT: wholeNumber(0, 2 ** 31).optional(),
+  QUICKSILVER_BACKGROUND_CLOSE_MAX_QUEUE: wholeNumber(1, 65_536).optional(),
+  QUICKSILVER_BACKGROUND_CLOSE_THREAD_COUNT: wholeNumber(1, 64).optional(),
 });
 export type WriterConfig = z.infer<typeof WriterConfig>;

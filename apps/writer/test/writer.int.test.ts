@@ -25,19 +25,30 @@ describe('writer', () => {
     await site.writer({
       QUICKSILVER_WRITERS: '3',
       QUICKSILVER_MEMORY_TARGET: '1000000',
+      QUICKSILVER_BACKGROUND_CLOSE: 'on',
+      QUICKSILVER_BACKGROUND_CLOSE_MIN_FILE_COUNT: '0',
+      QUICKSILVER_BACKGROUND_CLOSE_MAX_QUEUE: '100',
+      QUICKSILVER_BACKGROUND_CLOSE_THREAD_COUNT: '8',
       QUICKSILVER_SOURCE_ROOTS: '/a:/b',
       QUICKSILVER_FILE_MODE: '640',
       QUICKSILVER_OWNER: '33:34',
       QUICKSILVER_LOCK_DURATION: '9000',
     });
-    const { jobId } = await site.add('/ok', { settings: { writers: 1 } });
+    const { jobId } = await site.add('/ok', { settings: { writers: 1, backgroundCloseThreadCount: 2 } });
     await waitFor(async () => (await site.state(jobId)) === 'completed');
     const { write } = CloneResult.parse((await site.job(jobId)).returnvalue);
     expect(write.work).toMatchObject({
       volume: site.dir.path,
       sourceRoots: ['/a', '/b'],
       lockDuration: 9000,
-      settings: { writers: 1, memoryTarget: 1_000_000 },
+      settings: {
+        writers: 1,
+        memoryTarget: 1_000_000,
+        backgroundClose: 'on',
+        backgroundCloseMinFileCount: 0,
+        backgroundCloseMaxQueue: 100,
+        backgroundCloseThreadCount: 2,
+      },
       access: { fileMode: 0o640, owner: { uid: 33, gid: 34 } },
     });
   });

@@ -1,7 +1,9 @@
 import { closeSync, constants, fchmodSync, fchownSync, openSync, writeSync, writevSync } from 'node:fs';
 import { HgError } from '@quicksilver/hg-types';
 import type { Batch } from './batch.ts';
+import type { CloseQueue } from './close-queue.ts';
 import type { SharedBlocks } from './shared-blocks.ts';
+import { SlowGauge } from './slow-gauge.ts';
 import { writeFault } from './write-fault.ts';
 
 /** Never truncating and never following what is there: a second writer of one name fails instead of mixing. */
@@ -24,6 +26,23 @@ export interface Tally {
   bytes: number;
 }
 
+/** What a writer says at its end. */
+export interface WriterTally extends Tally {
+  /** Of its files so many were handed to closers, which count them again. */
+  handed: number;
+  /** Milliseconds, of the last closes; undefined where nobody asked or there were too few. */
+  readonly closeMedian?: number | undefined;
+}
+
+/** The way to the closers. */
+export interface CloseLine {
+  readonly queue: CloseQueue;
+  /** Called whenever the last closes were slow while no closer was there; absent where that does not matter. */
+  readonly onSlow?: ((median: number) => void) | undefined;
+  /** Told of the descriptor that is open, then of -1: whoever ends this thread by force closes it. */
+  readonly held?: ((fd: number) => void) | undefined;
+}
+
 /**
  * Writes batches with plain system calls, front to back, one open file at a time. The same code runs in a writer
  * thread and, for small inputs, on the engine's own thread.
@@ -31,15 +50,19 @@ export interface Tally {
 export class BatchWriter {
   readonly #options: BatchWriterOptions;
   readonly #blocks: SharedBlocks;
-  readonly tally: Tally = { files: 0, bytes: 0 };
+  readonly tally: WriterTally = { files: 0, bytes: 0, handed: 0 };
+  readonly #closing: CloseLine | undefined;
+  readonly #gauge: SlowGauge | undefined;
   #fd: number | undefined;
   #path = '';
   #size = 0;
   #at = 0;
 
-  constructor(blocks: SharedBlocks, options: BatchWriterOptions) {
+  constructor(blocks: SharedBlocks, options: BatchWriterOptions, closing?: CloseLine) {
     this.#blocks = blocks;
     this.#options = options;
+    this.#closing = closing;
+    this.#gauge = closing?.onSlow ? new SlowGauge() : undefined;
   }
 
   /** Writes a batch and drops its reference to the block. Returns early, and quietly, when all is being stopped. */
@@ -59,6 +82,7 @@ export class BatchWriter {
       segment += 2 * count;
       if (i < last || batch.complete) this.#close();
     }
+    this.#closing?.queue.wake();
     this.#blocks.release(batch.block);
   }
 
@@ -72,11 +96,17 @@ export class BatchWriter {
     this.#close();
   }
 
+  /** The tally, with what was seen of closes. */
+  get report(): WriterTally {
+    return { ...this.tally, closeMedian: this.#gauge?.verdict === undefined ? undefined : this.#gauge.median };
+  }
+
   /** Closes what an error or a stop left open. */
   [Symbol.dispose](): void {
     const fd = this.#fd;
     this.#fd = undefined;
     if (fd === undefined) return;
+    this.#closing?.held?.(-1);
     try {
       closeSync(fd);
     } catch {
@@ -91,6 +121,7 @@ export class BatchWriter {
     const { root, fileMode, owner } = this.#options;
     try {
       this.#fd = openSync(`${root}/${path}`, CREATE, fileMode ?? 0o666);
+      this.#closing?.held?.(this.#fd);
       if (owner !== undefined) fchownSync(this.#fd, owner.uid, owner.gid);
       if (fileMode !== undefined) fchmodSync(this.#fd, fileMode); // after the owner: chown clears bits
     } catch (err) {
@@ -149,13 +180,32 @@ export class BatchWriter {
       throw new HgError('HG_INTERNAL', 'a file was closed before all of it was written', where);
     }
     this.#fd = undefined; // closed even if close reports an error
+    this.#closing?.held?.(-1);
+    const queue = this.#closing?.queue;
+    if (queue?.active && queue.tryPut(fd, this.#path, this.#size)) this.tally.handed++;
+    else if (this.#gauge?.looksNow()) this.#closeWatched(fd, this.#gauge);
+    else this.#closeHere(fd);
+    this.tally.files++;
+    this.tally.bytes += this.#at;
+  }
+
+  #closeHere(fd: number): void {
     try {
       closeSync(fd);
     } catch (err) {
       throw this.#fault(err);
     }
-    this.tally.files++;
-    this.tally.bytes += this.#at;
+  }
+
+  #closeWatched(fd: number, gauge: SlowGauge): void {
+    const started = performance.now();
+    this.#closeHere(fd);
+    gauge.add(performance.now() - started);
+    const queue = this.#closing?.queue;
+    if (gauge.verdict !== 'slow' || queue === undefined || queue.active) return;
+    if (queue.closers > 0) queue.active = true;
+    else this.#closing?.onSlow?.(gauge.median ?? 0);
+    gauge.reset();
   }
 
   #opened(): number {

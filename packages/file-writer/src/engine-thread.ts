@@ -12,6 +12,11 @@ export interface EngineThreadOptions<Out> {
   readonly halt: Halt;
   onMessage(message: Out): void;
   readonly resourceLimits?: ResourceLimits;
+  /**
+   * Files opened there may be closed elsewhere, and the other way round. Else the thread closes what it has opened
+   * and not closed when it ends, whoever has got that number by then.
+   */
+  readonly sharesDescriptors?: boolean;
 }
 
 /** How long a thread may take to end; one that hangs in a system call is not waited for longer, twice. */
@@ -29,6 +34,7 @@ export class EngineThread<In extends { readonly kind: string }, Out extends { re
   readonly #name: string;
   readonly #exited: Promise<true>;
   #endIsExpected = false;
+  #hasExited = false;
 
   constructor(options: EngineThreadOptions<Out>) {
     this.#halt = options.halt;
@@ -36,6 +42,7 @@ export class EngineThread<In extends { readonly kind: string }, Out extends { re
     this.#worker = new Worker(options.entry, {
       name: options.name,
       workerData: options.workerData,
+      trackUnmanagedFds: !options.sharesDescriptors,
       ...(options.resourceLimits ? { resourceLimits: options.resourceLimits } : {}),
     });
     this.#exited = new Promise((resolve) => this.#worker.once('exit', () => resolve(true)));
@@ -46,6 +53,7 @@ export class EngineThread<In extends { readonly kind: string }, Out extends { re
     this.#worker.on('messageerror', (err) => this.#fail(toHgError(err, { thread: this.#name })));
     this.#worker.on('error', (err) => this.#fail(toHgError(err, { thread: this.#name })));
     this.#worker.on('exit', (exit) => {
+      this.#hasExited = true;
       if (this.#endIsExpected) return;
       this.#fail(new HgError('HG_WORKER_LOST', 'a thread of the engine ended', { thread: this.#name, exit }));
     });
@@ -58,6 +66,11 @@ export class EngineThread<In extends { readonly kind: string }, Out extends { re
   /** The thread has said its last word and may end. */
   done(): void {
     this.#endIsExpected = true;
+  }
+
+  /** It runs no more, and holds nothing. */
+  get exited(): boolean {
+    return this.#hasExited;
   }
 
   /** Ends the thread and waits for it. Work in hand is given up only when the attempt has been stopped. */

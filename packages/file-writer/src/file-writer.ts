@@ -1,7 +1,8 @@
 import { chmodSync, chownSync, mkdirSync } from 'node:fs';
 import { HgError } from '@quicksilver/hg-types';
 import { BatchBuilder } from './batch.ts';
-import { BatchWriter, type Owner, type Tally } from './batch-writer.ts';
+import { BatchWriter, type CloseLine, type Owner, type Tally, type WriterTally } from './batch-writer.ts';
+import { Closers, type Closing, type ClosingFacts, checkClosed } from './closers.ts';
 import type { Halt } from './halt.ts';
 import { InlineLane, type Lane, ThreadLane } from './lane.ts';
 import type { SharedBlocks } from './shared-blocks.ts';
@@ -11,7 +12,7 @@ import { writeFault } from './write-fault.ts';
  *   caller                                lanes
  *   file, segment.., fileEnd  ->  batch  ->  writer 1 (thread)  --+
  *   flushBatch (a block ends)            ->  writer 2 (thread)  --+-> open, write, close; block reference dropped
- *                                        ->  or inline           -+
+ *                                        ->  or inline           -+      '-> or to a closer, through a queue
  *
  * A batch lies in one block. A file that goes on in the next block keeps its lane; at every other point the lane
  * with the least pending work is taken, or the caller's own when all are busy and it may help. Directories are made here, once each and before anything inside them is sent.
@@ -31,10 +32,14 @@ export interface FileWriterOptions {
   readonly fileMode?: number | undefined;
   readonly dirMode?: number | undefined;
   readonly owner?: Owner | undefined;
+  /** Files may be closed by threads of their own; by the writers when left out. */
+  readonly closing?: Closing | undefined;
 }
 
 export interface WriteTally extends Tally {
   directories: number;
+  /** Where `closing` was given. */
+  closing?: ClosingFacts;
 }
 
 /** A batch of small files is handed on early: the other writers should not wait for a whole block. */
@@ -49,6 +54,7 @@ export class FileWriter implements AsyncDisposable {
   /** All of them. */
   readonly #lanes: readonly Lane[];
   readonly #own: BatchWriter;
+  readonly #closers: Closers | undefined;
   readonly #directories = new Set<string>();
   readonly #planned: Tally = { files: 0, bytes: 0 };
   #block: number | undefined;
@@ -59,9 +65,15 @@ export class FileWriter implements AsyncDisposable {
   #lastDirectory: string | undefined;
 
   private constructor(options: FileWriterOptions) {
-    const { root, fileMode, owner, blocks, halt, writers, help } = options;
+    const { root, fileMode, owner, blocks, halt, writers, help, closing } = options;
     this.#options = options;
-    const lane = { blocks, halt, writer: { root, fileMode, owner } };
+    const closers = closing && new Closers(closing, { halt, writers });
+    this.#closers = closers;
+    const line: CloseLine | undefined = closers && {
+      queue: closers.queue,
+      onSlow: closing.mode === 'auto' ? (median) => closers.slow(median) : undefined,
+    };
+    const lane = { blocks, halt, writer: { root, fileMode, owner }, closing: line };
     this.#own = new BatchWriter(blocks, lane.writer);
     this.#helper = help || writers === 0 ? new InlineLane(lane) : undefined;
     this.#threads = Array.from({ length: writers }, (_, i) => new ThreadLane(lane, i + 1));
@@ -138,19 +150,35 @@ export class FileWriter implements AsyncDisposable {
   /** Everything given is written and closed, or the attempt's error is thrown. */
   async finish(): Promise<WriteTally> {
     if (this.#file) throw misuse('the end inside a file', { file: this.#file.path });
-    const { files, bytes } = sum(await Promise.all(this.#lanes.map((lane) => lane.finish())));
+    const tallies = await Promise.all(this.#lanes.map((lane) => lane.finish()));
     this.#options.halt.check();
+    const { files, bytes } = sum(tallies);
+    const closing = await this.#finishClosers(tallies);
     if (files !== this.#planned.files || bytes !== this.#planned.bytes) {
       const where = { files, bytes, plannedFiles: this.#planned.files, plannedBytes: this.#planned.bytes };
       throw new HgError('HG_INTERNAL', 'the writers wrote something else than they were given', where);
     }
-    return { files, bytes, directories: this.#directories.size };
+    return { files, bytes, directories: this.#directories.size, ...(closing ? { closing } : {}) };
+  }
+
+  /** The last closes, whose errors nobody has heard of yet. */
+  async #finishClosers(tallies: readonly WriterTally[]): Promise<ClosingFacts | undefined> {
+    const closers = this.#closers;
+    if (closers === undefined) return undefined;
+    const closed = await closers.finish();
+    this.#options.halt.check();
+    checkClosed(
+      tallies.reduce((handed, tally) => handed + tally.handed, 0),
+      closed,
+    );
+    return closers.facts(tallies.find((tally) => tally.closeMedian !== undefined)?.closeMedian);
   }
 
   /** Ends the threads and waits for them; at once when the attempt was stopped. */
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all(this.#lanes.map((lane) => lane[Symbol.asyncDispose]()));
     this.#own[Symbol.dispose]();
+    await this.#closers?.[Symbol.asyncDispose]();
   }
 
   #inBlock(): BatchBuilder {

@@ -1,5 +1,6 @@
+import { close } from 'node:fs';
 import type { Batch } from './batch.ts';
-import { BatchWriter, type BatchWriterOptions, type Tally } from './batch-writer.ts';
+import { BatchWriter, type BatchWriterOptions, type CloseLine, type Tally, type WriterTally } from './batch-writer.ts';
 import { EngineThread } from './engine-thread.ts';
 import type { Halt } from './halt.ts';
 import type { SharedBlocks } from './shared-blocks.ts';
@@ -13,13 +14,14 @@ export interface Lane extends AsyncDisposable {
   /** What is written so far; in a thread a hint that lags behind. */
   readonly written: Tally;
   /** All that was sent is written. */
-  finish(): Promise<Tally>;
+  finish(): Promise<WriterTally>;
 }
 
 export interface LaneOptions {
   readonly blocks: SharedBlocks;
   readonly writer: BatchWriterOptions;
   readonly halt: Halt;
+  readonly closing?: CloseLine | undefined;
 }
 
 /** Above this a file, in milliseconds, it is the disk that waits, and the caller should not wait with it. */
@@ -34,8 +36,8 @@ export class InlineLane implements Lane {
   #rest = 0;
   #nextRest = FIRST_REST;
 
-  constructor({ blocks, writer }: LaneOptions) {
-    this.#writer = new BatchWriter(blocks, writer);
+  constructor({ blocks, writer, closing }: LaneOptions) {
+    this.#writer = new BatchWriter(blocks, writer, closing);
   }
 
   send(batch: Batch): void {
@@ -57,8 +59,8 @@ export class InlineLane implements Lane {
     return this.#writer.tally;
   }
 
-  finish(): Promise<Tally> {
-    return Promise.resolve(this.#writer.tally);
+  finish(): Promise<WriterTally> {
+    return Promise.resolve(this.#writer.report);
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -74,14 +76,20 @@ export class ThreadLane implements Lane {
   readonly #thread: EngineThread<WriteCommand, WriteReply>;
   readonly #halt: Halt;
   readonly #counts: Float64Array;
-  readonly #tally = Promise.withResolvers<Tally>();
+  readonly #tally = Promise.withResolvers<WriterTally>();
   #sent = 0;
 
-  constructor({ blocks, writer, halt }: LaneOptions, number: number) {
+  constructor({ blocks, writer, halt, closing }: LaneOptions, number: number) {
     this.#halt = halt;
     const counters = new SharedArrayBuffer(COUNTER_BYTES);
     this.#counts = new Float64Array(counters);
-    const workerData: WriteThreadData = { blocks: blocks.handle, options: writer, counters };
+    this.#counts[COUNTER.fd] = -1;
+    const workerData: WriteThreadData = {
+      blocks: blocks.handle,
+      options: writer,
+      counters,
+      closing: closing && { queue: closing.queue.handle, watch: closing.onSlow !== undefined },
+    };
     this.#tally.promise.catch(() => {}); // reported by finish, if anybody asks
     halt.signal.addEventListener('abort', () => this.#tally.reject(halt.error), { once: true });
     this.#thread = new EngineThread({
@@ -89,9 +97,14 @@ export class ThreadLane implements Lane {
       name: `writer ${number}`,
       workerData,
       halt,
-      onMessage: ({ tally }) => {
+      sharesDescriptors: closing !== undefined,
+      onMessage: (message) => {
+        if (message.kind === 'slow') {
+          closing?.onSlow?.(message.median);
+          return;
+        }
         this.#thread.done();
-        this.#tally.resolve(tally);
+        this.#tally.resolve(message.tally);
       },
     });
   }
@@ -109,7 +122,7 @@ export class ThreadLane implements Lane {
     return { files: this.#counts[COUNTER.files] ?? 0, bytes: this.#counts[COUNTER.bytes] ?? 0 };
   }
 
-  finish(): Promise<Tally> {
+  finish(): Promise<WriterTally> {
     this.#halt.check();
     this.#thread.post({ kind: 'finish' });
     return this.#tally.promise;
@@ -117,5 +130,7 @@ export class ThreadLane implements Lane {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#thread[Symbol.asyncDispose]();
+    const fd = this.#counts[COUNTER.fd] ?? -1;
+    if (fd !== -1 && this.#thread.exited) close(fd, () => {}); // it was ended by force
   }
 }

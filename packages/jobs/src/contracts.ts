@@ -44,6 +44,11 @@ export const EngineSettings = z.strictObject({
   writers: positive.max(64).optional(),
   /** Bytes in flight between reader and writers. */
   memoryTarget: positive.min(65_536).optional(),
+  /** Closing of files by threads of their own; names and meanings are those of hg's `worker.backgroundclose*`. */
+  backgroundClose: z.enum(['off', 'on', 'auto']).optional(),
+  backgroundCloseMinFileCount: count.optional(),
+  backgroundCloseMaxQueue: positive.max(65_536).optional(),
+  backgroundCloseThreadCount: positive.max(64).optional(),
   flush: z.boolean().optional(),
 });
 export type EngineSettings = z.infer<typeof EngineSettings>;

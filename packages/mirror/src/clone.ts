@@ -11,7 +11,16 @@ import type { TaskRef } from './task-ref.ts';
 import type { Volume } from './volume.ts';
 
 /** What is left out is decided by the engine, and said in the receipt. */
-export type WriteSettings = Pick<StreamCloneOptions, 'writers' | 'memoryTarget' | 'threads'>;
+export type WriteSettings = Pick<
+  StreamCloneOptions,
+  | 'writers'
+  | 'memoryTarget'
+  | 'threads'
+  | 'backgroundClose'
+  | 'backgroundCloseMinFileCount'
+  | 'backgroundCloseMaxQueue'
+  | 'backgroundCloseThreadCount'
+>;
 
 export interface CloneRequest {
   readonly task: TaskRef;

@@ -17,7 +17,15 @@ import { copiedBlocks, type FilledBlock, fileBlocks, type Intake } from './fille
 import { readHeader } from './read-header.ts';
 import { Receiver } from './receiver.ts';
 import { checkTarget } from './room.ts';
-import { chooseWriters, DEFAULT_MEMORY_TARGET, planBlocks, type WriterChoice } from './settings.ts';
+import {
+  type ClosingChoice,
+  chooseClosing,
+  chooseWriters,
+  closingReceipt,
+  DEFAULT_MEMORY_TARGET,
+  planBlocks,
+  type WriterChoice,
+} from './settings.ts';
 import { SourceFile } from './source-file.ts';
 import { StoreSink } from './store-sink.ts';
 import type { StreamPlan } from './stream-plan.ts';
@@ -52,6 +60,7 @@ class Attempt {
   readonly #receiver: Receiver;
   readonly #threads = new AsyncDisposableStack();
   #choice: WriterChoice | undefined;
+  #closing: ClosingChoice | undefined;
   /** The one that is being decoded. */
   #block: number | undefined;
 
@@ -100,7 +109,8 @@ class Attempt {
     checkTarget(root, plan);
     const choice = chooseWriters(this.#options, plan);
     this.#choice = choice;
-    const shared = { blocks: this.#blocks, halt: this.#halt };
+    this.#closing = chooseClosing(this.#options, plan);
+    const shared = { blocks: this.#blocks, halt: this.#halt, closing: this.#closing.closing };
     const writer = this.#threads.use(
       FileWriter.start({ root, fileMode, dirMode, owner, ...shared, writers: choice.threads, help: choice.help }),
     );
@@ -191,7 +201,8 @@ class Attempt {
   }
 
   #receipt(done: { stream: StoreSink; tally: WriteTally; requirements: string[]; seconds: number }): WriteReceipt {
-    const { stream, tally, requirements, seconds } = done;
+    const { stream, requirements, seconds } = done;
+    const { closing, ...tally } = done.tally;
     return {
       v: 1,
       source: {
@@ -212,6 +223,7 @@ class Attempt {
         writers: this.#choice?.writers ?? 1,
         memoryTarget: this.#memoryTarget,
         why: this.#choice?.why ?? '',
+        backgroundClose: closingReceipt(this.#closing, closing),
       },
       seconds,
     };

@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
-import type { BlockGeometry } from '@quicksilver/file-writer';
-import type { StreamCloneOptions } from './types.ts';
+import type { BlockGeometry, Closing, ClosingFacts } from '@quicksilver/file-writer';
+import type { ClosingReceipt, StreamCloneOptions } from './types.ts';
 
 export const DEFAULT_MEMORY_TARGET = 64 * 1024 * 1024;
 
@@ -48,4 +48,34 @@ export function chooseWriters(
   if (cores === 2) return { threads: 1, help: true, writers: 2, why: 'one thread and the engine itself, on 2 cores' };
   const count = Math.min(2, cores);
   return { threads: count, help: false, writers: count, why: `two writers at most, ${cores} cores` };
+}
+
+const CLOSE_FROM_FILES = 2_048;
+
+export type ClosingChoice =
+  | { readonly mode: 'off'; readonly closing: undefined; readonly why: string }
+  | { readonly mode: 'on' | 'auto'; readonly closing: Closing };
+
+export function chooseClosing(
+  options: StreamCloneOptions,
+  { fileCount }: { readonly fileCount: number },
+): ClosingChoice {
+  const { backgroundClose: mode = 'auto', threads = 'auto' } = options;
+  const off = (why: string): ClosingChoice => ({ mode: 'off', closing: undefined, why });
+  if (mode === 'off') return off('off, as asked');
+  if (threads === 'never') return off('no threads, as asked');
+  const least = options.backgroundCloseMinFileCount ?? CLOSE_FROM_FILES;
+  if (fileCount < least) return off(`fewer than ${least} files`);
+  const { backgroundCloseThreadCount, backgroundCloseMaxQueue } = options;
+  return {
+    mode,
+    closing: { mode, threads: backgroundCloseThreadCount, maxQueue: backgroundCloseMaxQueue, files: fileCount },
+  };
+}
+
+/** What was chosen and what came of it. */
+export function closingReceipt(choice: ClosingChoice | undefined, facts: ClosingFacts | undefined): ClosingReceipt {
+  const none = { mode: 'off', closers: 0, maxQueue: 0 } as const;
+  if (choice?.closing === undefined) return { ...none, why: choice?.why ?? '' };
+  return { ...none, why: '', ...facts, mode: choice.mode };
 }

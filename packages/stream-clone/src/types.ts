@@ -26,6 +26,14 @@ export interface StreamCloneOptions {
   readonly memoryTarget?: number | undefined;
   /** `auto`: small streams are written without threads, which would take longer to start than to help. */
   readonly threads?: 'auto' | 'always' | 'never' | undefined;
+  /** Closing of files by threads of their own: always, never, or (`auto`, the default) while close is slow. */
+  readonly backgroundClose?: 'off' | 'on' | 'auto' | undefined;
+  /** Streams of fewer files are closed by their writers (default 2048). */
+  readonly backgroundCloseMinFileCount?: number | undefined;
+  /** Files that may be open because their close is waited for (default 384). */
+  readonly backgroundCloseMaxQueue?: number | undefined;
+  /** Closer threads (default 4; in `auto` 4 to 16, by how slow close is). */
+  readonly backgroundCloseThreadCount?: number | undefined;
   /** Exact modes when given, else 0666 and 0777 less the umask. */
   readonly fileMode?: number | undefined;
   readonly dirMode?: number | undefined;
@@ -33,6 +41,18 @@ export interface StreamCloneOptions {
   readonly signal: AbortSignal;
   /** Called often; the caller slows it down. */
   onProgress?(progress: Progress): void;
+}
+
+/** How files were closed. */
+export interface ClosingReceipt {
+  readonly mode: 'off' | 'on' | 'auto';
+  /** Threads that closed; 0: the writers did. */
+  readonly closers: number;
+  /** The most files that could be open because of them. */
+  readonly maxQueue: number;
+  /** Median of the last 64 closes, where that was looked at and there were so many. */
+  readonly closeMilliseconds?: number | undefined;
+  readonly why: string;
 }
 
 /** What was written, as plain data. Names are bytes, one character each. */
@@ -60,6 +80,11 @@ export interface WriteReceipt {
   /** From `phase-heads` parts: to be applied once their nodes are known to exist. */
   readonly phaseHeads: readonly { readonly phase: Phase; readonly node: string }[];
   readonly warnings: readonly string[];
-  readonly settings: { readonly writers: number; readonly memoryTarget: number; readonly why: string };
+  readonly settings: {
+    readonly writers: number;
+    readonly memoryTarget: number;
+    readonly why: string;
+    readonly backgroundClose: ClosingReceipt;
+  };
   readonly seconds: number;
 }

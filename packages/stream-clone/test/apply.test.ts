@@ -89,7 +89,8 @@ describe('threads', () => {
   ])('give %s the same tree and receipt, with little memory too', async (name) => {
     const path = fixturePath(`stream/${name}.hg`);
     using plain = await apply(path, { threads: 'never' });
-    for (const settings of [{ writers: 1 }, { writers: 4 }, {}]) {
+    const closers = { backgroundClose: 'on', backgroundCloseMinFileCount: 0, backgroundCloseThreadCount: 2 } as const;
+    for (const settings of [{ writers: 1 }, { writers: 4 }, { writers: 2, ...closers }, {}]) {
       using threads = await apply(path, { threads: 'always', memoryTarget: 65_536, ...settings });
       expect(await treeHash(threads.root)).toBe(await treeHash(plain.root));
       const { settings: _a, seconds: _b, ...facts } = threads.receipt;

@@ -44,7 +44,20 @@ async function run(args: readonly string[], options: SpawnNodeOptions = {}): Pro
 
 const FILE = { file: expect.stringMatching(/^\.hg\/store\/data\//) };
 
-describe.each([1, 4])('faults with %i writers and less memory than a file', (writers) => {
+const CLOSERS = {
+  backgroundClose: 'on',
+  backgroundCloseMinFileCount: 0,
+  backgroundCloseThreadCount: 3,
+  backgroundCloseMaxQueue: 16,
+} as const;
+
+describe.each([
+  [1, 'no closers', {}],
+  [4, 'no closers', {}],
+  [1, 'closers', CLOSERS],
+  [8, 'closers', CLOSERS],
+])('faults with %i writers, %s and less memory than a file', (writers, _closers, closing) => {
+  const how = [String(writers), JSON.stringify(closing)];
   const dir = tmpDir('stream-faults');
   const bundle = save(dir, sampleBundle());
   afterAll(() => dir[Symbol.dispose]());
@@ -60,7 +73,7 @@ describe.each([1, 4])('faults with %i writers and less memory than a file', (wri
     ['a target that is read-only', { kind: 'open', nth: 1, errno: 'EROFS' }, 'HG_READ_ONLY'],
   ])('%s is one typed error that names the file', async (_, rule, code) => {
     using target = tmpDir();
-    const { fault } = await run([bundle, target.path, String(writers)], {
+    const { fault } = await run([bundle, target.path, ...how], {
       env: faultEnv([{ ...rule, path: target.path }]),
     });
     expect(fault).toMatchObject({ code, where: FILE });
@@ -70,21 +83,21 @@ describe.each([1, 4])('faults with %i writers and less memory than a file', (wri
   injected('a disk error in the last files, which the engine makes, is one too', async () => {
     using target = tmpDir();
     const rule: FaultRule = { kind: 'write', has: '/requires', nth: 2, errno: 'EIO', path: target.path };
-    const { fault } = await run([bundle, target.path, String(writers)], { env: faultEnv([rule]) });
+    const { fault } = await run([bundle, target.path, ...how], { env: faultEnv([rule]) });
     expect(fault).toMatchObject({ code: 'HG_IO', where: { file: '.hg/requires' } });
   });
 
   injected('an error while reading the source names the source and the place', async () => {
     using target = tmpDir();
     const rule: FaultRule = { kind: 'read', path: bundle, nth: 12, errno: 'EIO' };
-    const { fault } = await run([bundle, target.path, String(writers)], { env: faultEnv([rule]) });
+    const { fault } = await run([bundle, target.path, ...how], { env: faultEnv([rule]) });
     expect(fault).toMatchObject({ code: 'HG_IO', where: { file: bundle, offset: expect.any(Number) } });
   });
 
   injected('a source that may not be read is not taken for a target that may not be written', async () => {
     using target = tmpDir();
     const rule: FaultRule = { kind: 'open', path: bundle, errno: 'EACCES' };
-    const { fault } = await run([bundle, target.path, String(writers)], { env: faultEnv([rule]) });
+    const { fault } = await run([bundle, target.path, ...how], { env: faultEnv([rule]) });
     expect(fault).toMatchObject({ code: 'HG_NOT_FOUND', where: { file: bundle } });
   });
 
@@ -94,7 +107,7 @@ describe.each([1, 4])('faults with %i writers and less memory than a file', (wri
       { kind: 'write', short: 1, path: target.path },
       { kind: 'read', short: 1_000, path: bundle },
     ];
-    const { receipt } = await run([bundle, target.path, String(writers)], { env: faultEnv(rules) });
+    const { receipt } = await run([bundle, target.path, ...how], { env: faultEnv(rules) });
     using plain = await apply(bundle);
     expect(receipt?.bytes).toBe(plain.receipt.bytes);
     expect(await treeHash(target.path)).toBe(await treeHash(plain.root));
@@ -103,7 +116,7 @@ describe.each([1, 4])('faults with %i writers and less memory than a file', (wri
   it('the size limit of the process is one typed error', async () => {
     using target = tmpDir();
     const wrapper = ['sh', '-c', 'ulimit -f 160 && exec "$@"', 'sh'];
-    const { fault } = await run([bundle, target.path, String(writers)], { wrapper });
+    const { fault } = await run([bundle, target.path, ...how], { wrapper });
     expect(fault).toMatchObject({
       code: 'HG_FILE_LIMIT',
       where: { file: '.hg/store/data/d3/big.i', offset: expect.any(Number) },
@@ -113,7 +126,7 @@ describe.each([1, 4])('faults with %i writers and less memory than a file', (wri
   it('a root that is renamed away in the middle is one typed error, and is not made anew', async () => {
     using target = tmpDir();
     mkdirSync(target.join('root'));
-    const { fault } = await run([bundle, target.join('root'), String(writers), target.join('gone')]);
+    const { fault } = await run([bundle, target.join('root'), ...how, target.join('gone')]);
     expect(fault).toMatchObject({ code: 'HG_TARGET_GONE' });
     expect(existsSync(target.join('root'))).toBe(false);
   });
@@ -124,11 +137,11 @@ describe.each([1, 4])('faults with %i writers and less memory than a file', (wri
       using disk = smallDisk({ bytes: 1_600_000 });
       writeFileSync(disk.join('ballast'), Buffer.alloc(1_000_000));
       // The bytes fit, but each small file takes a page.
-      const { fault } = await run([bundle, mkdir(disk.join('first')), String(writers)]);
+      const { fault } = await run([bundle, mkdir(disk.join('first')), ...how]);
       expect(fault).toMatchObject({ code: 'HG_NO_SPACE', where: { file: expect.any(String) } });
       rmSync(disk.join('ballast'));
       rmSync(disk.join('first'), { recursive: true });
-      expect(await run([bundle, mkdir(disk.join('second')), String(writers)])).toHaveProperty('receipt');
+      expect(await run([bundle, mkdir(disk.join('second')), ...how])).toHaveProperty('receipt');
     },
   );
 
@@ -136,7 +149,7 @@ describe.each([1, 4])('faults with %i writers and less memory than a file', (wri
     using disk = smallDisk({ bytes: 8 << 20 });
     const root = mkdir(disk.join('root'));
     disk.readOnly(true);
-    expect(await run([bundle, root, String(writers)])).toMatchObject({ fault: { code: 'HG_READ_ONLY' } });
+    expect(await run([bundle, root, ...how])).toMatchObject({ fault: { code: 'HG_READ_ONLY' } });
   });
 
   it('K090: a cancel ends it in the middle', async () => {
@@ -146,6 +159,7 @@ describe.each([1, 4])('faults with %i writers and less memory than a file', (wri
       writers,
       threads: 'always',
       memoryTarget: 65_536,
+      ...closing,
       signal: controller.signal,
       onProgress,
     } as const;

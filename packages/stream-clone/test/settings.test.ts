@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { auditStreamName, directoryEncode, encodeStorePath } from '@quicksilver/store';
 import { seededRandom } from '@quicksilver/testing';
-import { chooseWriters, DEFAULT_MEMORY_TARGET, planBlocks } from '../src/settings.ts';
+import { chooseClosing, chooseWriters, closingReceipt, DEFAULT_MEMORY_TARGET, planBlocks } from '../src/settings.ts';
 import { StorePaths } from '../src/store-paths.ts';
 
 describe('planBlocks', () => {
@@ -38,6 +38,30 @@ describe('chooseWriters', () => {
     expect(chooseWriters({ writers: 3 }, large)).toMatchObject({ threads: 3, help: false, writers: 3 });
     expect(chooseWriters({}, large).writers).toBeLessThanOrEqual(2);
     expect(chooseWriters({}, large).why).not.toBe('');
+  });
+});
+
+describe('chooseClosing', () => {
+  const options = { source: { kind: 'file', path: 'x' }, root: 'y', signal: new AbortController().signal } as const;
+  const many = { fileCount: 5_000 };
+
+  it('measures by default, from 2048 files on', () => {
+    expect(chooseClosing(options, many)).toMatchObject({ mode: 'auto', closing: { mode: 'auto', files: 5_000 } });
+    expect(chooseClosing(options, { fileCount: 2_048 }).mode).toBe('auto');
+    expect(chooseClosing(options, { fileCount: 2_047 })).toMatchObject({ mode: 'off', why: 'fewer than 2048 files' });
+    expect(chooseClosing({ ...options, backgroundCloseMinFileCount: 0 }, { fileCount: 0 }).mode).toBe('auto');
+  });
+
+  it('does what is asked, and says so', () => {
+    const off = chooseClosing({ ...options, backgroundClose: 'off' }, many);
+    expect(closingReceipt(off, undefined)).toEqual({ mode: 'off', closers: 0, maxQueue: 0, why: 'off, as asked' });
+    const never = chooseClosing({ ...options, backgroundClose: 'on', threads: 'never' }, many);
+    expect(never).toMatchObject({ mode: 'off', why: 'no threads, as asked' });
+    const asked = { backgroundCloseThreadCount: 7, backgroundCloseMaxQueue: 9, backgroundClose: 'on' } as const;
+    const on = chooseClosing({ ...options, ...asked }, many);
+    expect(on.closing).toMatchObject({ mode: 'on', threads: 7, maxQueue: 9 });
+    const facts = { closers: 7, maxQueue: 9, why: 'as asked' };
+    expect(closingReceipt(on, facts)).toEqual({ mode: 'on', ...facts });
   });
 });
 

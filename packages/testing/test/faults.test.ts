@@ -79,7 +79,9 @@ async function withFaults(rules: (dir: string) => FaultRule[], size = 100) {
   });
 
   it('makes closes slow', async () => {
-    const { said } = await withFaults((dir) => [{ kind: 'close', path: `${dir}/out`, delay: 200_000 }]);
+    const { said, counts } = await withFaults((dir) => [{ kind: 'close', path: `${dir}/out`, delay: 200_000 }]);
     expect(Number(said.took)).toBeGreaterThanOrEqual(200);
+    // Node closes by syscall(SYS_close): the count is the proof that it was seen.
+    expect(counts).toEqual([{ calls: 1, faults: 1 }]);
   });
 });

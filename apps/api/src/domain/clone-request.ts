@@ -20,11 +20,10 @@ export function shownSource(source: SourceRef): string {
 }
 
 export function sameRequest(a: CloneRequest, b: CloneRequest): boolean {
+  const settings = EngineSettings.keyof().options;
   return (
     sameSource(a.source, b.source) &&
     a.verify === b.verify &&
-    a.settings.writers === b.settings.writers &&
-    a.settings.memoryTarget === b.settings.memoryTarget &&
-    a.settings.flush === b.settings.flush
+    settings.every((setting) => a.settings[setting] === b.settings[setting])
   );
 }

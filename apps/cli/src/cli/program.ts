@@ -33,6 +33,9 @@ export function buildProgram(done: (code: number) => void): Command {
     .addOption(verify())
     .option('--digest <DIGEST>', 'what a fetched bundle must have: sha256:HEX or sha512:HEX')
     .option('--threads <N>', 'writer threads, or "auto"', threads, 'auto')
+    .option('--memory-target <SIZE>', 'bytes in flight, such as 512K or 64M (default: 64M)', size)
+    .addOption(backgroundClose())
+    .option('--closers <N>', 'closer threads (default: 4; with "auto" up to 16 where close is very slow)', closers)
     .option('--no-flush', 'do not wait until the disk has it all')
     .action(async (source: string, dest: string, flags: CloneFlags) => {
       const { clone } = await import('../commands/clone.ts');
@@ -114,13 +117,33 @@ const verify = () =>
     .choices(['quick', 'sample', 'full'])
     .default('quick');
 
+const backgroundClose = () =>
+  new Option('--background-close <WHEN>', 'close files by threads of their own')
+    .choices(['off', 'on', 'auto'])
+    .default('auto');
+
 const MOST_THREADS = 64;
+const LEAST_MEMORY = 65_536;
 
 function threads(text: string): number | 'auto' {
-  if (text === 'auto') return 'auto';
+  return text === 'auto' ? text : threadCount(text, ', or "auto"');
+}
+
+function closers(text: string): number {
+  return threadCount(text);
+}
+
+function threadCount(text: string, also = ''): number {
   const count = /^\d{1,3}$/.test(text) ? Number(text) : 0;
-  if (count < 1 || count > MOST_THREADS) throw new InvalidArgumentError(`It is 1 to ${MOST_THREADS}, or "auto".`);
+  if (count < 1 || count > MOST_THREADS) throw new InvalidArgumentError(`It is 1 to ${MOST_THREADS}${also}.`);
   return count;
+}
+
+function size(text: string): number {
+  const [, digits = '', unit = ''] = /^(\d{1,12})([KMG]?)$/i.exec(text) ?? [];
+  const bytes = Number(digits) * 1024 ** ['', 'K', 'M', 'G'].indexOf(unit.toUpperCase());
+  if (digits === '' || bytes < LEAST_MEMORY) throw new InvalidArgumentError('It is 64K or more, such as 512K or 64M.');
+  return bytes;
 }
 
 function port(text: string): number {

@@ -12,6 +12,9 @@ export interface CloneFlags extends CommonFlags {
   readonly verify: 'quick' | 'sample' | 'full';
   readonly digest?: string | undefined;
   readonly threads: number | 'auto';
+  readonly memoryTarget?: number | undefined;
+  readonly backgroundClose: 'off' | 'on' | 'auto';
+  readonly closers?: number | undefined;
   readonly flush: boolean;
 }
 
@@ -50,7 +53,12 @@ export function clone(source: string, dest: string, flags: CloneFlags, parts: Cl
         ? { kind: 'bundle-url', url: source, digest: flags.digest }
         : { kind: 'bundle-file', path: resolve(source) },
       dest,
-      settings: flags.threads === 'auto' ? {} : { writers: flags.threads },
+      settings: {
+        writers: flags.threads === 'auto' ? undefined : flags.threads,
+        memoryTarget: flags.memoryTarget,
+        backgroundClose: flags.backgroundClose,
+        backgroundCloseThreadCount: flags.closers,
+      },
       flush: flags.flush,
       signal: session.signal,
       onProgress: (progress) => session.progress(progress),

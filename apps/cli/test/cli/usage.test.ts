@@ -11,6 +11,9 @@ describe('the command line', () => {
     ['a number of threads out of range', ['clone', 'a', 'b', '--threads', '0'], 2, '1 to 64, or "auto"'],
     ['an empty source, which would be the current directory', ['clone', '', 'b'], 2, 'It is empty.'],
     ['an empty destination', ['clone', 'a', ''], 2, 'It is empty.'],
+    ['a number of closers that is none', ['clone', 'a', 'b', '--closers', 'auto'], 2, '1 to 64'],
+    ['a memory target too small to work with', ['clone', 'a', 'b', '--memory-target', '10K'], 2, '64K or more'],
+    ['another way to close', ['clone', 'a', 'b', '--background-close', 'maybe'], 2, 'off, on, auto'],
     ['a port out of range', ['up', '--port', '65536'], 2, '0 to 65535'],
     [
       'another kind of address',

@@ -9,7 +9,7 @@ export interface SampleFile {
 
 export interface FeedOptions
   extends BlockGeometry,
-    Pick<FileWriterOptions, 'root' | 'writers' | 'fileMode' | 'dirMode'> {
+    Pick<FileWriterOptions, 'root' | 'writers' | 'fileMode' | 'dirMode' | 'closing'> {
   readonly signal?: AbortSignal;
   /** Bytes between two pieces of a file, as chunk headers leave them in a bundle. */
   readonly gapEvery?: number;
@@ -28,8 +28,8 @@ export async function feed(files: Iterable<SampleFile>, options: FeedOptions): P
   using halt = new Halt(options.signal);
   const blocks = SharedBlocks.create(options);
   halt.signal.addEventListener('abort', () => blocks.stop(), { once: true });
-  const { root, writers, fileMode, dirMode } = options;
-  await using writer = FileWriter.start({ root, writers, blocks, halt, fileMode, dirMode });
+  const { root, writers, fileMode, dirMode, closing } = options;
+  await using writer = FileWriter.start({ root, writers, blocks, halt, fileMode, dirMode, closing });
   let block: number | undefined;
   let at = 0;
   const endBlock = (): void => {

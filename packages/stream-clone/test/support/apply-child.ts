@@ -2,8 +2,9 @@
 import { renameSync } from 'node:fs';
 import { faultRecord } from '@quicksilver/hg-types';
 import { applyStreamBundle } from '../../src/apply.ts';
+import type { StreamCloneOptions } from '../../src/types.ts';
 
-const [path = '', root = '', writers = '1', renameTo] = process.argv.slice(2);
+const [path = '', root = '', writers = '1', settings = '{}', renameTo] = process.argv.slice(2);
 let moved = false;
 
 try {
@@ -13,6 +14,7 @@ try {
     writers: Number(writers),
     threads: 'always',
     memoryTarget: 65_536,
+    ...(JSON.parse(settings) as Partial<StreamCloneOptions>),
     signal: new AbortController().signal,
     onProgress: ({ bytes }) => {
       if (renameTo === undefined || moved || bytes.done === 0) return;
